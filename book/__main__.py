@@ -1,7 +1,5 @@
 """The commands of the book: one parser, one start-up; the module of a verb is imported when it is called."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -5,8 +5,6 @@ running code. DATA is a file with arrays x and y, or with arrays by the names of
 function that gives a DataLoader, package.module:function. Modules of the working directory can be imported.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import sys

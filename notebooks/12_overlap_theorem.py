@@ -4,16 +4,16 @@
 # ---
 
 # %% [markdown]
-# # Random minima share the fewest neurons somewhat beyond twice the teacher's width
+# # Random minima overlap least somewhat beyond twice the teacher's width
 #
-# *Given a teacher network, at which width do the fewest neurons of two random minima find a partner?*
+# *Given a teacher network, at which width do two random minima share the smallest fraction of neurons?*
 #
 # With many teacher neurons ($M$), at **[[Z3.minimum:.2f]] $M$**, not at $2M$ (proved): the number of copies of a teacher neuron follows a
 # Poisson law, not a normal one. The minimum is shallow. At twice the width **[[100 * Z3.limit:.1f]] %** of the neurons find a partner; the paper's
 # limit is 71.8 %.
 #
 # :::{glue:figure} fig_limit
-# :alt: Share of neurons that find a partner against the width from M to 6M; the vertical axis begins at 65 %. The exact curve falls from 100 % to 73.5 % at [[Z3.minimum:.2f]] M, marked, and rises slowly. The printed curve lies below it and has its minimum, 71.8 %, marked, at 2M.
+# :alt: Share of neurons that find a partner against the width from M to 6M; the vertical axis begins at 65 %. The exact curve falls from 100 % to 73.5 % at [[Z3.minimum:.2f]] M, marked, and rises slowly; at 2M, marked, it is [[100 * Z3.limit:.1f]] %. The printed curve lies below it and has its minimum, 71.8 %, marked, at 2M.
 #
 # Share of neurons that find a partner, a copy of the same teacher neuron in the other network, for many teacher neurons; exact. The vertical axis begins at 65 %.
 # :::
@@ -104,21 +104,22 @@ from lmc_helpers.teacher_student import (
 #
 # Row $i$ has *type* $j$ if $w_i \in S_j$: it copies teacher neuron $j$. A minimum without zero rows has at least one row
 # {term}`of type <type>` $j$, and $\alpha_j$ more. The paper assumes ({term}`Assumption 3`) that the $m - M$ surplus rows choose their types
-# at random. Rows of one type are partners; the *{term}`overlap`* of two minima is the number of rows that find one,
+# at random. Rows of one type are partners. Of the $m$ rows of a minimum
 #
 # $$
 # C = M + \sum_{j=1}^M \min(\alpha^{(1)}_j, \alpha^{(2)}_j),
 # \tag{Z 5}
 # $$
 #
-# and $T(m, M) = \mathbb E\, C/m$ is its expected share.
+# find one in the other; this share, $C/m$, is the *{term}`overlap`* of the two, and $T(m, M) = \mathbb E\, C/m$ its mean. (The mean number
+# $\mathbb E\, C$ only grows with $m$; it is the share that has a valley.)
 #
 # | Letter | Meaning in this chapter |
 # | --- | --- |
 # | $M$, $m$ | neurons of the teacher; neurons of each of the two students |
 # | $W$, $w_i$ | weights of a student; its row (neuron) $i$ |
 # | $\alpha_j$ | surplus rows of type $j$; $X$ and $Y$ are those of one type in the two networks |
-# | $C$, $T$ | rows that find a partner; their expected share |
+# | $C$, $T$ | rows that find a partner; their mean share |
 # | $n$, $p$, $q$ | $m - M$ surplus rows; $1/M$; $1 - 1/M$ |
 # | $r$, $t$, $\nu$ | $m/M$; $M/m$; $r - 1$, surplus rows of a type |
 # | $I_0$, $I_1$ | modified Bessel functions |
@@ -220,8 +221,9 @@ print(f"T({3 * M}, {M}) = {expected_overlap(3 * M, M):.14f}")
 # :::
 #
 # :::{prf:proof}
-# By (Z 13), $T(m + 1, M) < T(m, M)$ exactly if $a_{n+1}/(n + 1 + M) > a_n/(n + M)$, and by (a) exactly if
-# $h(n) = 2pq\,(n + M)\, c_n - a_n > 0$. Again by (a),
+# With $n$ surplus rows let $a_n = \mathbb E|X - Y|$ and $c_n = P(X = Y)$. One more row in each network changes $X - Y$ by 1 and by $-1$ with
+# probability $pq$ each, which on average changes its size only where $X = Y$: $a_{n+1} = a_n + 2pq\, c_n$. By (Z 13), $T(m + 1, M) < T(m, M)$ exactly if
+# $a_{n+1}/(n + 1 + M) > a_n/(n + M)$, that is, if $h(n) = 2pq\,(n + M)\, c_n - a_n > 0$. By the same relation,
 #
 # $$
 # \begin{aligned}
@@ -234,7 +236,7 @@ print(f"T({3 * M}, {M}) = {expected_overlap(3 * M, M):.14f}")
 # strictly; $h(0) = 2pqM > 0$, and since $T \to 1$ it becomes negative.
 # :::
 #
-# Relation (a) is in the proof of {prf:ref}`thm-bound`. The text under Theorem 5 says the same; the sentence of A.1 before (Z 13) has the words
+# The text under Theorem 5 says the same; the sentence of A.1 before (Z 13) has the words
 # the other way round (“initially increases monotonically and then decreases”). A tie occurs at $M = 2$: $T(4, 2) = T(5, 2)$.
 
 # %% Compute the valleys of all teachers
@@ -280,10 +282,15 @@ figure, axis = figures.panels(height=2.7)
 axis.plot(r, printed, "--", color="book:red")
 axis.plot(r, limit, color="book:blue", linewidth=2.4)
 lowest = (2, normal_limit(0.5)), (r_star, overlap.overlap_limit(r_star))
-for (x, y), colour, down in zip(lowest, ("red", "blue"), (-16, 10), strict=True):
+at_2M = overlap.overlap_limit(2)
+axis.plot(2, at_2M, "o", color="book:blue", markersize=4)
+besides = "", f" (at $2M$ {100 * at_2M:.1f} %)"
+for (x, y), colour, down, beside in zip(
+    lowest, ("red", "blue"), (-16, 17), besides, strict=True
+):
     axis.plot(x, y, "o", color=f"book:{colour}")
     axis.annotate(
-        f"{x:.2f} $M$, {100 * y:.1f} %",
+        f"{x:.2f} $M$, {100 * y:.1f} %{beside}",
         *((x, y), (-14, down)),
         **dict(textcoords="offset points", color=f"book:{colour}", fontsize=10),
     )
@@ -305,7 +312,9 @@ axis.plot(r, printed, "--", color="book:orange", label="as printed")
 axis.plot(r, limit, color="book:blue", label="exact")
 axis.plot(2, min(printed), "v", color="book:orange", markersize=9)
 axis.plot(r_star, min(limit), "v", color="book:blue", markersize=9)
-axis.set(xlabel="student's width / teacher's width", ylabel="neurons that match")
+axis.set(
+    xlabel="student's width / teacher's width", ylabel="share with a partner"
+)
 axis.legend()
 figures.keep(figure)
 
@@ -419,7 +428,7 @@ claims.check("Z3.minimum", minimiser(large) / large, n=1)
 # %% [markdown]
 # ## In the paper's figure the valley is too flat to see it
 #
-# Z, Fig. 1 simulates $10^4$ pairs a point. The normal approximation before its limit (Z 15) misses the points, the exact value does not.
+# Z, Fig. 1 simulates $10^4$ pairs per point. The normal approximation before its limit (Z 15) misses the points, the exact value does not.
 
 # %% Simulate Z, Fig. 1
 widths = {
@@ -471,7 +480,7 @@ figures.show("fig_simulation", figure)
 #
 # The paper reads its figure as “reaching its minimum value when $m$ is approximately equal to $2M$”. How near is approximately?
 #
-# | $M$ | $2M$ | exact bottom | to one neuron | to a fifth | pairs a point that tell $2M$ from the bottom |
+# | $M$ | $2M$ | exact bottom | to one neuron | to a fifth | pairs per point that tell $2M$ from the bottom |
 # | --- | --- | --- | --- | --- | --- |
 # | 6 | 12 | [[Z3.minimum_at_6:.0f]] | [true](#Z3.minimum_at_6) | true | {glue:text}`in_words(pairs_needed(12, 6))` |
 # | 20 | 40 | [[Z3.minimum_at_20:.0f]] | [false](#Z3.minimum_at_20) | [true](#Z3.minimum_at_20_roughly) | {glue:text}`in_words(pairs_needed(40, 20))` |
@@ -849,12 +858,12 @@ figures.numbers(
 # :alt: First panel, the minimiser divided by M scatters between 2 and 2.34 for small M and settles at 2.29, above the printed 2; the vertical axis begins at 1.95. Second panel, the valley for twenty teachers is so flat that ten thousand pairs cannot tell its bottom from widths several neurons away.
 #
 # First panel: $m^*(M)/M$, exact for every $M$ from 2 to 1000, against $r^*$ and the printed 2; its vertical axis begins at 1.95. Second panel: the
-# valley at $M = 20$, with the differences that a simulation of $10^4$ or $10^6$ pairs a point cannot resolve at two-sided $10^{-3}$
+# valley at $M = 20$, with the differences that a simulation of $10^4$ or $10^6$ pairs per point cannot resolve at two-sided $10^{-3}$
 # (spread measured with {glue:text}`trials` pairs, profile {glue:text}`profile`).
 # :::
 #
 # The formula $\lceil r^* M + c \rceil$ gives the exact minimiser for {glue:text}`int((bottoms == predicted).sum())` of the {glue:text}`len(sizes)` values $M = 2, \dots, 1000$;
-# $c$ shifts it by less than a neuron, the same for every $M$. At $M = 20$ about {glue:text}`in_words(pairs_needed(40, 20))` pairs a point tell the bottom from
+# $c$ shifts it by less than a neuron, the same for every $M$. At $M = 20$ about {glue:text}`in_words(pairs_needed(40, 20))` pairs per point tell the bottom from
 # $m = 40$, fewer than the paper's $10^4$; to tell it from $m = 45$ takes {glue:text}`in_words(pairs_needed(45, 20))`.
 #
 # (“If $P = 0.5$, say, then half of the neurons cannot be matched”, Z, section 3: no width has so low a share on average.)

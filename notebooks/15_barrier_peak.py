@@ -8,9 +8,9 @@
 #
 # *At which width does the loss rise most between two matched random minima?*
 #
-# Near **$2M$**, twice the teacher's width, as the paper says, but not exactly there. With many teacher neurons the maximum lies
+# Near **$2M$**, twice the teacher's width, but not exactly there, where the paper puts it. With many teacher neurons the maximum lies
 # between **[[Z7.peak_of_best:.2f]] $M$** and **[[Z7.peak_of_barrier_sorted:.2f]] $M$**, depending on how unmatched neurons are paired (proved);
-# at $2M$ the rise is at most **[[100 * Z7.height_at_2M:≤.2f]] %** smaller.
+# at $2M$ the rise is at worst **[[100 * Z7.height_at_2M:.1f]] %** smaller.
 #
 # :::{glue:figure} fig_near_twice
 # :alt: Four curves of the barrier against the width from M to 4M. Each rises to a flat maximum near 2M and falls slowly. Large unmatched neurons paired with large ones: highest, maximum at [[Z7.peak_of_barrier_sorted:.2f]] M. Sorted in place: [[Z7.peak_of_barrier_in_place:.2f]] M. Random order: [[Z7.peak_of_barrier:.2f]] M. Best permutation: lowest, [[Z7.peak_of_best:.2f]] M. At 2M the highest curve is [[100 * Z7.height_at_2M:.1f]] per cent below its maximum, the others less.
@@ -18,7 +18,7 @@
 # Rise of the loss $B$ ($d$ inputs, many teacher neurons); in brackets, how far $B$ at $2M$ lies below its maximum. Thin: Algorithm 1, which leaves open how neurons without a partner are paired.
 # :::
 #
-# **How sure.** Proved for many teacher neurons; recorded: with six, [[n(Z6.peak_uniform)]] pairs a width, [[n(Z6.peak)]] of trained networks (row 3); [[n(Z7.gain)]] pairs (row 5).
+# **How sure.** Proved for many teacher neurons. Recorded: [[n(Z6.peak_uniform)]] pairs per width with six, [[n(Z6.peak)]] pairs of trained networks (row 3), [[n(Z7.gain)]] pairs (row 5).
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -29,7 +29,7 @@
 # | “can reduce the barrier by $10^{-2}$” (sec. 4) | [true: *to* $10^{-2}$](#Z7.gain) | [[Z7.gain:±]] of it is left ($M = 20$) |
 # | “the barrier is decreasing when $d$ is going up” (Fig. 11) | [true, like $1/d$](#Z15.dimension) | exactly ({prf:ref}`prop-dimension`) |
 #
-# **Open.** With $M = 6$: is the rise largest where the fewest neurons match, at 13 ± 1 (up to 3.5 core-hours)? After the best permutation, is it a tenth or more lower at $2M$ than at $1.5M$ ([[Z8.second_descent_uniform_best:.3f]], [[Z8.second_descent_uniform_best:to]], of it; 250 core-hours)?
+# **Open.** With $M = 6$: is the rise largest where the smallest share of neurons matches, within a neuron of 13 (up to 3.5 core-hours)? After the best permutation, is it at $2M$ at least a tenth below that at $1.5M$ (now [[Z8.second_descent_uniform_best:.3f]] of it, [[Z8.second_descent_uniform_best:to]]; 250 core-hours)?
 #
 # **For the authors.** Print *near $m = 2M$, for random minima* in sections 1, 4 and 7.
 
@@ -229,7 +229,7 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 #
 # ## Where exactly depends on how the unmatched neurons are paired
 #
-# Line 16 of Algorithm 1 fills the leftovers “sequentially into the empty rows”. In which order they stand the paper leaves open:
+# Line 16 of Algorithm 1 fills the leftovers “sequentially into the empty rows”. The paper leaves their order open:
 # Assumption 3 says nothing of the order of the neurons, and line 1 sorts the “non-zero elements of each column … in descending order”.
 # This gives three readings, and “the optimal permutation”, taken at its word, a fourth:
 #
@@ -294,7 +294,7 @@ claims.check("Z7.peak_of_best", peak["best"], n=1)
 claims.check("Z7.peak_of_ratio", ratio_peak["random"], n=1)
 
 # %% [markdown]
-# | Unmatched neurons meet | $M = 6$: 11 to 13 lead by | many: largest at | at $2M$ lower by | ratio largest at |
+# | Unmatched neurons meet | $M = 6$: 11 to 13 lead by | many teacher neurons: largest at | at $2M$ lower by | ratio largest at |
 # | --- | --- | --- | --- | --- |
 # | in random order | [true](#Z6.peak_uniform_random): [[100 * (Z6.peak_uniform_random - 1):.1f]] % ([[100 * (Z6.peak_uniform_random - 1):to]]) | [[Z7.peak_of_barrier:.3f]] $M$ | {glue:text}`100 * at_2M["random"]:.1f` % | [[Z7.peak_of_ratio:.3f]] $M$ |
 # | sorted in place | [true](#Z6.peak_uniform): [[100 * (Z6.peak_uniform - 1):.1f]] % ([[100 * (Z6.peak_uniform - 1):to]]) | [[Z7.peak_of_barrier_in_place:.3f]] $M$ | {glue:text}`100 * at_2M["in place"]:.1f` % | [[Z7.peak_of_ratio_in_place:.3f]] $M$ |
@@ -337,7 +337,7 @@ claims.check("Z7.peak_of_ratio", ratio_peak["random"], n=1)
 # The proof ({prf:ref}`lem-two-bounds` and after it) bounds every permutation from below by $\varphi(a) + \varphi(b)$ for each unmatched place.
 # So the best permutation does not match all that it could: two small neurons of one type may save more as partners of large leftovers.
 # The wider the networks, the more it gains, which moves the maximum to the left.
-# ## With six teacher neurons Algorithm 1 has it at twelve, give or take one
+# ## With six teacher neurons the peak after Algorithm 1 is at twelve, give or take one
 #
 # The curves of random minima in Z, Fig. 2 have $M = 6$, far from the limit. Their maximum is flat, so we compare the largest mean
 # barrier at $m = 11$, 12, 13 with the largest at 9, 10, 14, 15, by [[n(Z6.peak_uniform)]] recorded pairs at each width, in the same four
@@ -723,7 +723,7 @@ figures.show("fig_peak", figure)
 # :alt: Two panels against m over M on logarithmic vertical axes. First, the scaled permuted barrier for four numbers of teachers lies above its limit and has the same broad maximum, marked at 2.13 M. Second, its ratio to the direct barrier, about one hundredth, with the maximum of its limit at 2.39 M.
 #
 # First panel: the permuted barrier of random minima, scaled. Second panel: its ratio to the direct barrier, Z, Fig. 3. Finite $M$: {glue:text}`pairs`
-# pairs a width for $M = 4$, {glue:text}`max(4, pairs // 4)` for {glue:text}`M`, {glue:text}`max(4, pairs // 20)` for {glue:text}`M_large`,
+# pairs per width for $M = 4$, {glue:text}`max(4, pairs // 4)` for {glue:text}`M`, {glue:text}`max(4, pairs // 20)` for {glue:text}`M_large`,
 # {glue:text}`max(4, pairs // 40)` for {glue:text}`M_largest`; bars ±3.29 standard errors (profile {glue:text}`profile`). Limits:
 # {prf:ref}`thm-leftovers`, exact; a dot marks the maximum, the dotted line $2M$.
 # :::
@@ -827,11 +827,11 @@ claims.check("Z6.validates_rate", *fall, n=pairs_figure)
 # :::{glue:figure} fig_six
 # :alt: Mean barrier of random minima against width on a logarithmic axis. The direct barrier falls slowly; the permuted one is about a hundred times lower, rises to a broad maximum at about twelve neurons and falls.
 #
-# The random curves of Z, Fig. 2, $M = 6$, $d = 8$: {glue:text}`pairs_figure` pairs a width, leftovers as they stand; bars ±3.29 standard errors
+# The random curves of Z, Fig. 2, $M = 6$, $d = 8$: {glue:text}`pairs_figure` pairs per width, leftovers as they stand; bars ±3.29 standard errors
 # (profile {glue:text}`profile`).
 # :::
 #
-# The table has {glue:text}`pairs_uniform:,` pairs a width. By the recorded run the curve is highest within a neuron of $2M$ in the three orders
+# The table has {glue:text}`pairs_uniform:,` pairs per width. By the recorded run the curve is highest within a neuron of $2M$ in the three orders
 # of Algorithm 1, and falls in none of them before ({claim}`Z8.second_descent_uniform`). The best permutation saves more, the wider
 # the networks are; with six teachers the curve is then highest left of $2M$ by more than a neuron ({claim}`Z6.peak_uniform_best`), and in the
 # limit just left of it ({claim}`Z7.peak_of_best`).

@@ -15,15 +15,15 @@
 # :::{glue:figure} fig_zero_rows
 # :alt: Mean number of zero rows against the step size in units of the computed threshold, from 0.2 to 1.25, axis from 0. Below 1 there are none, in three settings. Beyond 1 the numbers climb, close to the predicted staircases, to between one and four. Marked: half of the networks have a zero row at [[Z10.place:.2f]] ([[low(Z10.place):.2f]] to [[high(Z10.place):.2f]]) times the threshold, as recorded.
 #
-# Dead neurons (zero rows) by step size, mean over this run's networks. Lines: the fewest that a stable minimum can have ({prf:ref}`thm-sharpness`).
+# Dead neurons (zero rows) by step size, mean over this run's networks of $m$ neurons, with $d$ inputs, for $M$ teacher neurons. Lines: the fewest that a stable minimum can have ({prf:ref}`thm-sharpness`).
 # :::
 #
-# **How sure.** Threshold proved; deaths measured on [[n(Z10.place)]] networks a step size, the loss on [[n(Z17.down)]] pairs; recorded.
+# **How sure.** Threshold proved; deaths measured on [[n(Z10.place)]] networks per step size, the loss on [[n(Z17.down)]] pairs; recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “zero rows appear in the solution” (sec. 5) | [true](#Z10.zero_rows) | in at least [[100 * low(Z10.zero_rows):≥.0f]] % of networks at 1.1 times the threshold |
-# | “the PQI also increases rapidly” (sec. 5) | [true](#Z10.jump) | [[Z10.jump:to]] times as fast as below the threshold, where least |
+# | “the PQI”, an index of sparsity, “also increases rapidly” (sec. 5) | [true](#Z10.jump) | [[Z10.jump:to]] times as fast as below the threshold, where least |
 # | “may be related to the loss landscape” (sec. 5) | [true: stability](#Z10.place) | at [[low(Z10.place):.2f]] to [[high(Z10.place):.2f]] times the threshold in closed form |
 # | threshold: “learning rate $= 2$ here” (sec. 5) | [true at $m = 12$](#Z10.two) | not at $m = 9$ ($M = 6$, $d = 8$) |
 # | the barrier “first goes up” (Fig. 13) | [open](#Z17.up) | slope from [[low(Z17.up):.2f]] to [[high(Z17.up):.2f]]; a rise would be 0.1 or more |

@@ -8,17 +8,17 @@
 #
 # *Do trained networks look like the random minima of the theory?*
 #
-# Not in how many neurons copy each teacher neuron: in four settings of step size and start, counts have **[[Z13.counts:.2f]]** ([[Z13.counts:to]]) of the variance of random ones. So the loss between matched networks peaks earlier: at twice the teacher's width its rise is
+# Not in how many neurons copy each teacher neuron: counts have **[[Z13.counts:.2f]]** ([[Z13.counts:to]]) of the variance of random ones. So the loss between matched networks peaks earlier: its rise at twice the teacher's width is
 # **[[Z8.second_descent:.2f]]** ([[Z8.second_descent:to]]) of that at 1.5 times.
 #
 # :::{glue:figure} fig_peak
 # :name: fig-trained-peak
-# :alt: Barrier after matching against the width from M to 6M, linear axis from 0. Random minima, grey: a broad hill with its top near 2M. Trained networks, blue: a higher and narrower hill with its top near 1.5M, which crosses the other before 2M and is far below it from there on. Marked: at 2M the blue curve has fallen to [[Z8.second_descent:.2f]] ([[Z8.second_descent:to]]) of its height at 1.5M, as recorded.
+# :alt: Barrier after matching against the width from M to 6M, linear axis from 0. Random minima, grey: a broad hill with its top near 2M. Trained networks, blue: a higher and narrower hill with its top between 1.5M and 2M, which crosses the other before 2M and is far below it from there on. Marked: at 2M the blue curve has fallen to [[Z8.second_descent:.2f]] ([[Z8.second_descent:to]]) of its height at 1.5M, as recorded.
 #
 # Mean rise of the loss between two matched networks (the barrier) for $M = 6$ teacher neurons. Bars: 99.9 % intervals of this run; the marked ratio is recorded, not this run's.
 # :::
 #
-# **How sure.** Recorded: [[n(Z13.counts)]] networks, [[n(Z8.descends)]] to [[3 * n(Z6.peak)]] pairs a width; intervals cover four settings (rows 1 to 3).
+# **How sure.** Recorded: [[n(Z13.counts)]] networks, [[n(Z8.descends)]] to [[3 * n(Z6.peak)]] pairs per width; intervals cover four settings of step size and start (rows 1 to 3).
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -26,10 +26,10 @@
 # | “significantly decreases” by matching (sec. 4) | [true](#Z6.gain) | [[Z6.gain:to]] of it is left at $2M$ |
 # | counts: “This assumption holds true when the learning rate … is relatively small” (sec. 5) | [false, too even](#Z13.counts) | [[Z13.counts:to]] of the variance |
 # | the numbers of five type vectors “are almost the same” (app. B.2) | [true, by symmetry](#Z13.gradient_descent) | within [[high(Z13.gradient_descent):≤.3f]] of 1/5 each, [[n(Z13.gradient_descent)]] runs |
-# | entries: “exponential distribution” (Fig. 9), “not stable enough” (app. B.2) | [not from the printed start](#Z13.entries) | [[Z13.entries:to]] of its variance; start $1/\sqrt d$ (ours): [[Z13.entries_from_larger:±]] |
-# | lower “partly due to the sparsity” (sec. 4) | [open](#Z9.attribution) | even counts alone leave [[Z9.even_counts:to]] of random minima's barrier at $3M$ |
+# | entries: “exponential distribution” (Fig. 9), “not stable enough” (app. B.2) | [not from the printed start](#Z13.entries), [true of step size and $d$](#Z13.entries_unstable) | [[Z13.entries:.2f]] of its variance, [[Z13.entries_variance:.2f]] if $1/(md)$ is a variance; start $1/\sqrt d$ (ours): [[Z13.entries_from_larger:±]] |
+# | lower “partly due to the sparsity … when $m$ is large and the learning rate is high” (sec. 4) | [true at a high rate](#Z9.attribution_high) | a zero row at width 36: in [[100 * low(Z9.attribution_high):≥.0f]] % or more; at rate ½ in [[100 * Z9.attribution_reference:to]] % |
 #
-# **Open.** Sparsity as a reason, and “slightly smaller”, “very similar” (sec. 4): the learning rate of Fig. 2 would decide.
+# **Open.** Sparsity's part in Fig. 2, “slightly smaller”, “very similar” (sec. 4): its learning rate would decide.
 #
 # **For the authors.** Print *trained networks have more even type counts, and a barrier that peaks below $2M$*, and the learning rate of Fig. 2.
 
@@ -234,7 +234,7 @@ figures.table(
 )
 
 # %% [markdown]
-# This run's ratios, with standard errors; recorded, the four lie between [[low(Z13.counts):.2f]] and [[high(Z13.counts):.2f]]. The
+# This run's ratios ± one standard error; recorded, the four lie between [[low(Z13.counts):.2f]] and [[high(Z13.counts):.2f]]. The
 # step size ½ is about a quarter of the threshold of [the previous chapter](16_step_size.ipynb), so it is “relatively small”, and
 # neither a smaller one nor initial weights up to $1/\sqrt d$ bring the multinomial law back. Where the paper leaves a setting open, a
 # verdict here is one that comes out in *every* setting tried: the interval that is judged covers those of all.
@@ -442,8 +442,8 @@ figures.show("fig_peak", figure)
 # | “slightly smaller” than for random minima if $m$ is large | [open](#Z6.slightly): smaller, how much depends on the setting | at 18, 24, 36: [[Z6.slightly:to]] of it |
 # | “very similar” to random minima | [open](#Z6.similar) | at 8 to 24: [[Z6.similar:to]] of it |
 #
-# The four settings agree that the peak is not within a neuron of $2M$ and that the barrier falls from $1.5M$ on. Trained networks are
-# worse than random minima where no even share exists and better from $2M$ on. The text on Fig. 2 names both kinds, so that each is a
+# The four settings agree that the peak is not within a neuron of $2M$ and that the barrier is lower at $2M$ than at $1.5M$, and at $4M$ than at $2M$. Trained networks are
+# worse than random minima between $M$ and $2M$, where rows cannot be shared out evenly, and better from $2M$ on. The text on Fig. 2 names both kinds, so that each is a
 # statement of its own; that on Fig. 4 does not say which it means beyond $M$, so that both are
 # readings of one statement, and the better one counts.
 
@@ -771,7 +771,7 @@ figures.numbers(
 # :::{glue:figure} fig_trained
 # :alt: Mean barrier against width on a logarithmic axis. The permuted barrier of trained networks peaks between six and twelve neurons and lies below that of uniform minima for wide networks; that one has a broad maximum near twelve; the two direct barriers are far higher.
 #
-# Z, Fig. 2: mean barriers for $M = 6$, $d = 8$: {glue:text}`pairs` pairs of trained networks a width, three times as many up to
+# Z, Fig. 2: mean barriers for $M = 6$, $d = 8$: {glue:text}`pairs` pairs of trained networks per width, three times as many up to
 # $m = 12$ (at most {glue:text}`steps` steps, step size ½), and {glue:text}`10 * pairs` of minima that follow Assumption 3
 # (*uniform*); bars: ±3.29 standard errors (profile {glue:text}`profile`).
 # :::

@@ -14,7 +14,7 @@
 # :::{glue:figure} fig_sparse
 # :alt: PQ index by neuron against the width from 9 to 36, axis from 0. From top to bottom: networks trained with large steps, random minima with uniform entries (exact), networks trained with small steps, random minima with equal entries (exact). At 36 neurons the first two may change places. Written above them, as recorded on average over the widths: small steps lie [[-Z9.uniform_least:±]] below uniform entries and [[Z9.uniform_least_equal:±]] above equal ones, large steps [[Z9.uniform_least_large:±]] above uniform ones.
 #
-# Sparsity ($M = 6$, $d = 8$). Solid: networks trained in this run (large steps: 1.1 times the threshold of chapter 16, like $1/m$), with 99.9 % intervals. Dashed: random minima, exact; their entries are the lengths of the copies of a teacher neuron. Differences: recorded means over the widths.
+# Sparsity ($M = 6$ teacher neurons, $d = 8$ inputs). Solid: networks trained in this run (large steps: 1.1 times the threshold of chapter 16, like $1/m$, $m$ the width), with 99.9 % intervals. Dashed: random minima, exact; their entries are the lengths of the copies of a teacher neuron. Differences: recorded means over the widths.
 # :::
 #
 # **How sure.** Proved for random minima; training: [[n(Z9.uniform_least_large)]] to [[n(Z9.uniform_least)]] networks at each of five widths, recorded.
@@ -175,7 +175,7 @@ equal = np.array([expected_pq(m, M, math.inf) for m in widths])
 #
 # The paper lets the learning rate decay with the width, by a law that it does not state. Here it is a fixed
 # multiple of the threshold $\eta_0(m)$ of [the chapter on the step size](16_step_size.ipynb), beyond which rows
-# die and which falls like $1/m$, or it decays like $m^{-1/2}$. There are {glue:text}`networks` networks a point in this run; those that have not reached a loss of
+# die and which falls like $1/m$, or it decays like $m^{-1/2}$. There are {glue:text}`networks` networks per point in this run; those that have not reached a loss of
 # $10^{-5}$ after {glue:text}`steps` steps, twice as many beyond the threshold, are left out.
 
 # %% Train at three laws of the step size

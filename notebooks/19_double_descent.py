@@ -9,15 +9,15 @@
 # *How high is the barrier between networks that are narrower than their task needs?*
 #
 # As matched networks widen, the rise of the loss between them falls twice. With six teacher neurons it is, at width five, **[[Z8.first_descent:.2f]]**
-# ([[Z8.first_descent:to]]) of that at width three; at width six it is 0 (proved) if both runs succeed. With twelve teacher neurons only **[[100 * Z8.at_M:.0f]] %** ([[100 * low(Z8.at_M):.0f]] to [[100 * high(Z8.at_M):.0f]]) do.
+# ([[Z8.first_descent:to]]) of that at width three; at width six it is 0 (proved) if both runs succeed. With twelve only **[[100 * Z8.at_M:.0f]] %** ([[100 * low(Z8.at_M):.0f]] to [[100 * high(Z8.at_M):.0f]]) of runs do.
 #
 # :::{glue:figure} fig_twice
 # :alt: Barrier after matching against the width from 1 to 24 for six teacher neurons, logarithmic axis. It is 0 at one neuron, highest at half the teacher's width, falls to 0 at the teacher's width, rises to a second, much lower peak between one and two times that width, and falls again. Marked: one neuron short it is [[Z8.first_descent:.2f]] ([[Z8.first_descent:to]]) of that at half the width, and with twelve teacher neurons [[100 * low(Z8.at_M):.0f]] to [[100 * high(Z8.at_M):.0f]] % of the runs arrive at equal width, as recorded.
 #
-# Mean rise of the loss between matched trained networks (the barrier), $M = 6$; logarithmic axis, 0 at its foot. Bars: 99.9 % intervals of this run; the marked numbers are recorded.
+# Mean rise of the loss between matched trained networks (the barrier), $M = 6$ teacher neurons; logarithmic axis, 0 at its foot. Bars: 99.9 % intervals of this run; the marked numbers are recorded.
 # :::
 #
-# **How sure.** The zero is proved; the rest measured on [[n(Z8.first_descent)]] to [[n(Z15.trained)]] pairs a width and [[n(Z8.at_M)]] to [[n(Z8.at_M_6)]] runs; recorded.
+# **How sure.** The zero is proved; the rest measured on [[n(Z8.first_descent)]] to [[n(Z15.trained)]] pairs per width and [[n(Z8.at_M)]] to [[n(Z8.at_M_6)]] runs; recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -26,9 +26,9 @@
 # | “tend to match different subsets” (sec. 4) | [true](#Z8.subsets) | one neuron short: 5/6 of pairs, by symmetry; counted [[100 * Z8.subsets:to]] % |
 # | “first going up and then going down” (Fig. 10) | [true for $M = 6$ and 12](#Z14.up_and_down) | peak [[Z14.up_and_down:to]] times as high as the ends |
 # | “way more lower” for larger $M$ (Fig. 10) | [true for $M = 30$](#Z14.lower_30) | [[Z14.lower_30:to]] of random minima's; $M = 12$: open, [[Z14.lower:to]] |
-# | “decreasing when $d$ is going up” (Fig. 11) | [true](#Z15.trained) | like $d$ to the power [[Z15.trained:to]] |
+# | “decreasing when $d$ is going up” (Fig. 11; $d$ inputs) | [true](#Z15.trained) | like $d$ to the power [[Z15.trained:to]] |
 #
-# **Open.** Is the barrier for $M = 12$ below half of random minima's (over a hundred times the pairs)? Does it rise with $M$ (Fig. 12; 36 core-hours)? Is its peak below $2M$ for $M = 12$ (5)? Is there one for $M = 30$ (1.5)?
+# **Open.** Is the barrier for $M = 12$ below half of random minima's (over a hundred times the pairs)? Does it rise with $M$ (Fig. 12; 36 core-hours), and the gap to the barrier before matching, too (up to 8)? Is its peak below $2M$ for $M = 12$ (5)? Is there one for $M = 30$ (1.5)?
 #
 # **For the authors.** No sentence to change; say in Fig. 4 that the 0 at $m = M$ is for runs that reach loss 0.
 
@@ -54,7 +54,7 @@
 # %% Parameters tags=["parameters"]
 pairs: int = 20  # pairs of networks per width, as in the paper
 pairs_large: int = 0  # pairs with 30 teachers, 20 in the paper
-runs: int = 150  # runs with 12 students of 12 teachers
+runs: int = 150  # runs with 12 neurons, for 12 teacher neurons
 steps: int = 5000  # budget of gradient descent
 every: int = 3  # distance of the widths 6 to 15 of Z, Fig. 11
 teachers: int = 4  # most teachers of trained networks in Z, Fig. 12, 16 there
@@ -108,7 +108,7 @@ from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 # %% [markdown]
 # ## A network that is too narrow leaves teacher neurons out
 #
-# $m$ students learn $M = 6$ teacher neurons in $d = 8$ dimensions, by gradient descent from the paper's initialisation (Z, B.1). The
+# Networks of $m$ neurons learn $M = 6$ teacher neurons in $d = 8$ dimensions, by gradient descent from the paper's initialisation (Z, B.1). The
 # step size is 0.8 of the threshold of [the chapter on it](16_step_size.ipynb), one of those that the paper leaves open. Each matrix in the
 # figure is the first one found, with its columns sorted.
 
@@ -143,23 +143,23 @@ for m, axis in zip((2, 3, 4, 5), axes, strict=True):
     picture = axis.imshow(
         sorted_columns(under[m][0]), cmap="RdBu_r", vmin=-2.3, vmax=2.3
     )
-    axis.set(title=f"$m = {m}$", xlabel="teacher")
+    axis.set(title=f"$m = {m}$", xlabel="teacher neuron")
     axis.set_xticks(range(6), range(1, 7))
     axis.set_yticks(range(m), range(1, m + 1))
     axis.grid(False)
-axes[0].set_ylabel("student")
+axes[0].set_ylabel("neuron")
 figure.colorbar(picture, ax=axes, shrink=0.8, label="weight")
 figures.show("fig_under", figure)
 
 # %% [markdown]
 # :::{glue:figure} fig_under
-# :alt: Four small heat maps of weight matrices with 2, 3, 4 and 5 students for 6 teachers. Most students have one large weight; the teachers that no student follows are either averaged by one student or shared by all.
+# :alt: Four small heat maps of weight matrices with 2, 3, 4 and 5 neurons for 6 teacher neurons. Most neurons have one large weight; the teacher neurons that no neuron follows are either averaged by one neuron or shared by all.
 #
-# Weights of under-realised students of six teacher neurons. Teacher neurons without a student of their own are averaged by one student, or
+# Weights of students with fewer neurons than the teacher, which has six. Teacher neurons that no neuron follows are averaged by one neuron, or
 # shared by all (profile {glue:text}`profile`).
 # :::
 #
-# At $m = M - 1$ each student follows one teacher, and *all of them share* the last one:
+# At $m = M - 1$ each neuron follows one teacher neuron, and *all of them share* the last one:
 # $w_i = a\, e_i + b\, e_M + c \sum_{k \ne i, k < M} e_k$.
 #
 # :::{prf:proposition} One missing teacher, shared
@@ -229,7 +229,7 @@ claims.check("Z8.subsets", differ, interval=(low, high), n=5 * pairs)
 # The *barrier* of a pair is the largest loss on the line between its networks, less that of its ends, on the {term}`paper's grid`
 # of eleven points: *direct*, or *permuted*, after the best of all $m!$ permutations up to $m = 6$ and after Algorithm 1 above.
 #
-# A single student has no barrier at all: all runs end in one point. So below $M$ the barrier first *rises*, to its
+# A single neuron has no barrier at all: all runs end in one point. So below $M$ the barrier first *rises*, to its
 # largest value near $m = M/2$, and then falls to 0 at $m = M$. “The first descent appears when $m$ increases
 # toward $M$”, says the paper, and that is what {claim}`Z8.first_descent` compares. One neuron short nothing has to be sampled: two runs
 # share the same missing teacher neuron, and their barrier is 0, or they do not, and it is one number, {glue:text}`one_short:.4f` for $M = 6$ and
@@ -293,7 +293,7 @@ claims.check("Z8.zero_at_M", highest, n=len(arrived))
 # By {prf:ref}`thm-lemma2` (Z, Lemma 2) each of the $M$ types occurs, so each occurs once, with entry 1.
 # :::
 #
-# So students of a teacher of their own width are *able* to match it, and the barrier is 0 *if both runs get there*. In this
+# So a student as wide as its teacher is *able* to match it, and the barrier is 0 *if both runs get there*. In this
 # sense the caption of Z, Fig. 4 is right. Read as a statement on what descent
 # does, it depends on $M$. Safran and Shamir {cite:p}`safran2018` proved that local minima with positive loss exist for
 # $6 \le m = M \le 20$; with twelve teacher neurons many runs end in one.
@@ -305,7 +305,7 @@ claims.check("Z8.zero_at_M", highest, n=len(arrived))
 # | every run does, $M = 12$, $d = 20$ | [false](#Z8.at_M) | [[100 * Z8.at_M:.0f]] % ([[100 * low(Z8.at_M):.0f]] to [[100 * high(Z8.at_M):.0f]]) of [[n(Z8.at_M)]] |
 #
 # For many teacher neurons a curve that falls to 0 at $m = M$ is therefore conditioned on success; the paper does not say whether its curve
-# is, nor what its $M$ is. One more student helps: at $m = 13$, {glue:text}`one_more` arrive in this run.
+# is, nor what its $M$ is. One more neuron helps: at $m = 13$, {glue:text}`one_more` arrive in this run.
 
 
 # %% Count the runs that arrive at equal width
@@ -407,7 +407,7 @@ style = dict(textcoords="offset points", va="center")
 arrow = dict(arrowstyle="-", color="book:grey", linewidth=0.8, relpos=(0, 0.5))
 axis.annotate(words.format(**first), place, (34, 30), arrowprops=arrow, **style)
 reached = claims.recorded("Z8.at_M")
-words = "0 if both runs arrive: with 12\nteacher neurons {:.0f} % do\n({:.0f} to {:.0f}, recorded)"
+words = "0 if both runs arrive: with 12\nteacher neurons {:.0f} % of runs do\n({:.0f} to {:.0f}, recorded)"
 words = words.format(*(100 * reached[k] for k in ("value", "low", "high")))
 axis.annotate(words, (6, LOWEST), (34, 22), arrowprops=arrow, **style)
 figures.show("fig_twice", figure)
@@ -576,8 +576,8 @@ if lowest:
 
 # %% Numbers for the text
 figures.numbers(
-    share="{:.0%} (interval {:.0%} to {:.0%})".format(*arrive_12),
-    one_more="{:.1%} (interval {:.1%} to {:.1%})".format(*one_more),
+    share="{:.0f} % ({:.0f} to {:.0f})".format(*(100 * x for x in arrive_12)),
+    one_more="{:.0f} % ({:.0f} to {:.0f})".format(*(100 * x for x in one_more)),
     at_6=f"{arrive_6[0]:.1%} of {runs_6}",
     stuck_curvature=f"{min(lowest):.1e}" if lowest else "none",
     stuck_loss=f"{losses[settled].max():.4f}" if settled.any() else "unknown",
@@ -618,9 +618,9 @@ figures.show("fig_double", figure, legend=3)
 
 # %% [markdown]
 # :::{glue:figure} fig_double
-# :alt: First panel, barrier against width on a logarithmic axis; the permuted one falls to zero at six students, rises to a peak between six and twelve and falls again. Second panel, permuted barriers of trained networks and of uniform minima against m over M for several numbers of teacher neurons; the trained curves peak between 1 and 2 and lie below the uniform ones further right.
+# :alt: First panel, barrier against width on a logarithmic axis; the permuted one falls to zero at six neurons, rises to a peak between six and twelve and falls again. Second panel, permuted barriers of trained networks and of uniform minima against m over M for several numbers of teacher neurons; the trained curves peak between 1 and 2 and lie below the uniform ones further right.
 #
-# First panel: double descent, Z, Fig. 4; {glue:text}`pairs` pairs a width up to $M$, {glue:text}`more` above; the lowest point
+# First panel: double descent, Z, Fig. 4; {glue:text}`pairs` pairs per width up to $M$, {glue:text}`more` above; the lowest point
 # stands for 0. Second panel: Z, Fig. 10; as many pairs of trained networks with 6 teacher neurons, {glue:text}`pairs_12` with 12 and {glue:text}`pairs_large` with 30 (left to profile paper), and 200 of uniform minima. Above $M$ only pairs that arrive count. Bars: ±3.29 standard errors (profile
 # {glue:text}`profile`).
 # :::
@@ -739,7 +739,7 @@ figures.show("fig_dimension", figure, legend=4)
 
 # %% [markdown]
 # :::{glue:figure} fig_dimension
-# :alt: Five panels with four curves each on a logarithmic axis. In each of four panels by input dimension the two direct barriers lie some thirty to two hundred times above the two permuted ones, and all four keep their distances while they fall together as the dimension grows. The fifth panel, at eight students, shows four parallel falling lines against the dimension.
+# :alt: Five panels with four curves each on a logarithmic axis. In each of four panels by input dimension the two direct barriers lie some thirty to two hundred times above the two permuted ones, and all four keep their distances while they fall together as the dimension grows. The fifth panel, at eight neurons, shows four parallel falling lines against the dimension.
 #
 # Z, Fig. 11, $M = 4$: mean barriers of {glue:text}`pairs` pairs of trained networks ({glue:text}`5 * pairs` in the last panel) and
 # {glue:text}`5 * pairs` pairs of uniform minima; bars: ±3.29 standard errors (profile {glue:text}`profile`).
@@ -845,7 +845,7 @@ claims.check("Z16.trained_gap", *value, n=pairs if whole else 0)
 # ### Exercises
 #
 # :::{exercise}
-# A single student of $M$ teachers: find the best $w = a\, (e_1 + \dots + e_M)$, and show that it is a critical point. What is
+# A student with one neuron, for $M$ teacher neurons: find the best $w = a\, (e_1 + \dots + e_M)$, and show that it is a critical point. What is
 # the barrier between two runs that end there?
 # :::
 #
@@ -862,12 +862,12 @@ claims.check("Z16.trained_gap", *value, n=pairs if whole else 0)
 # :::
 #
 # :::{exercise}
-# Suppose that each of $m \le M$ students follows a teacher of its own, and that two networks choose their teachers at random.
-# What share of the students has a partner in the other network?
+# Suppose that each of the $m \le M$ neurons of a student follows a teacher neuron of its own, and that two students choose these at random.
+# What share of the neurons has a partner in the other network?
 # :::
 #
 # :::{solution}
-# A student's teacher is among the $m$ teachers of the other network with probability $m/M$, which is the expected share: it
+# The teacher neuron that a neuron follows is among the $m$ of the other network with probability $m/M$, which is the expected share: it
 # grows linearly to 1 at $m = M$. For $m = M - 1$ the two networks lack the same teacher with probability $1/M$.
 # :::
 #

@@ -21,15 +21,15 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “a permutation point is finally reached” (sec. 4.1) | [true for some pairs](#P2.reaches_some) | [[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]], not most of them |
-# | “must be a saddle point on such a path” (sec. 4.1) | [true](#P2.saddle_on_path) | on all [[n(P2.saddle_on_path)]] that a continuous path reaches (the [[P2.reaches_some:.0f]] are descents, which may jump); at the merge, proved |
+# | “must be a saddle point on such a path” (sec. 4.1) | [true](#P2.saddle_on_path) | on all [[n(P2.saddle_on_path)]] continuous paths that arrive (the [[P2.reaches_some:.0f]] are repeated descents, which may jump); at the merge, proved |
 # | “the gradient … is parallel to the tangent” (sec. 4.1) | [false](#P2.tangent) | cosine of the two down to [[P2.tangent:.5f]] |
 # | “at most one negative eigenvalue” (sec. 4.1) | [false](#P2.negative) | [[P2.negative:.0f]] seen, 3 possible with two inputs |
 # | “the same loss” or “higher loss” (Fig. 1) | [true](#P1.same_loss) | both occur in [[P1.same_loss:.0f]] of [[n(P1.same_loss)]] ReLU networks |
 # | Losses $6 \cdot 10^{-6}$ and $3 \cdot 10^{-5}$ (Fig. 1) | [open: no weights given](#P1.heights) | [[P1.heights:.0e]] for our weights; 1/16 of it with weights half as large |
 #
-# **Open.** Which pairs merge; whether a higher saddle can come before the end (none was met); first-order saddles with ReLU: more networks, a minute each. The losses of Fig. 1 need its weights.
+# **Open.** Whether a higher saddle can come before the end (none was met); first-order saddles with ReLU: more networks, a minute each. Which pairs merge takes a theorem, the losses of Fig. 1 its weights.
 #
-# **For the authors.** In sec. 4.1 print *for some pairs*, *the gradient is normal to the surface of constant distance*, and *at most $1 + n_{k-1}$ negative eigenvalues*.
+# **For the authors.** In sec. 4.1 print *for some pairs*, *the gradient is normal to the surface of constant distance*, and *at most $1 + n_{k-1}$ negative eigenvalues* (with $n_{k-1}$ inputs to the layer).
 
 # %% Parameters tags=["parameters"]
 teachers: int = 3  # tanh toys
@@ -118,7 +118,7 @@ from lmc_helpers.seeds import normal
 # | $J$, $D$, $\kappa$ | two matrices of the merged neuron, defined below; smallest eigenvalue of $D$ |
 # | $n_{k-1}$, $n_{k+1}$ | neurons in the layer before (or inputs), and in the next one (or outputs) |
 #
-# Letters that only the second page uses are explained there.
+# Letters that only *Evidence* uses are explained there.
 #
 # ## Two neurons become one, or a neuron and its derivative
 #
@@ -235,7 +235,7 @@ for delta in (1, 0.1, 0.01):
 #    $e$ the lowest eigenvector of $D$, and $L = L_1 + \frac18 \kappa \delta^2 + O(\delta^4)$.
 # :::
 #
-# Criticality gives $c^\top J = 0$, hence $J = 0$ for one output. The idea of the rest: near the merge the loss is $L_1 + \frac12 \lambda (1 - \lambda)\, \delta^2\, e^\top D\, e$ if the two share $c$ as $(1 - \lambda) c$ and $\lambda c$, and only $\lambda = \frac12$ with the lowest eigenvector is a minimum of that. The whole proof is on the second page.
+# Criticality gives $c^\top J = 0$, hence $J = 0$ for one output. The idea of the rest: near the merge the loss is $L_1 + \frac12 \lambda (1 - \lambda)\, \delta^2\, e^\top D\, e$ if the two share $c$ as $(1 - \lambda) c$ and $\lambda c$, and only $\lambda = \frac12$ with the lowest eigenvector is a minimum of that. The whole proof is under *Evidence*.
 #
 # :::{prf:corollary} The end is the top
 # :label: cor-maximum

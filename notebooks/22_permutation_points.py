@@ -16,11 +16,11 @@
 # Negative eigenvalues of the Hessian at permutation points: lines, what the theorem allows; area of a dot, share of the points in this run; circles, points built for it (0 is a minimum); diamond, largest recorded number, one output.
 # :::
 #
-# **How sure.** The numbers of directions are proved ({prf:ref}`thm-inertia`); [[n(P3.inertia)]] of [[n(P3.critical)]] recorded points are beyond doubt of rounding, and all of these agree.
+# **How sure.** The numbers of directions are proved ({prf:ref}`thm-inertia`); at [[n(P3.inertia)]] of [[n(P3.critical)]] recorded points the counts are clear of rounding error, and all of these agree. $n_{k-1}$, $n_{k+1}$: neurons of the layers before and after.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "at most one negative eigenvalue" (sec. 4.2) | [false: more occur](#P3.at_most_one) | [[P3.at_most_one]] seen, 5 possible; [[P3.reached]] at points that paths reach |
+# | "at most one negative eigenvalue" (sec. 4.2) | [false: more occur](#P3.at_most_one) | with one output [[P3.at_most_one]] seen, 5 possible (four inputs); [[P3.reached]] at points that paths reach |
 # | "at least $n_{k+1}$ vanishing" ones (sec. 4.2) | [false: at least one](#P3.zero) | down to [[P3.zero:.0f]] of 3, at [[n(P3.zero)]] points; true with one output |
 # | "$n_{k+1}$-dimensional hyperplane of critical points" (sec. 4.2) | [false: a part of it](#P4.plateau_critical) | down to [[P4.plateau_critical:.0f]] of 3 dimensions |
 # | "a line of critical points" (sec. 4.2) | [true](#P4.line) | gradient at most [[P4.line:≤.0e]], [[n(P4.line)]] points |
@@ -230,7 +230,7 @@ figures.show("fig_saddle_or_minimum", idea)
 # size does not depend on $\lambda$.
 # :::
 #
-# ## At every point the theorem counts right
+# ## The theorem's count is right at every point
 #
 # {term}`Teachers <teacher and student>` with 6 neurons, students with 2 or 3, minimised to a gradient norm of $10^{-11}$; every neuron of every strict local minimum is doubled. Inputs of dimension 1, 2 and 4, outputs of dimension 1 and 3, two smooth activations, and both layers of a deeper network, if it converges.
 
@@ -348,12 +348,12 @@ figures.numbers(
     points=len(everything),
     unclear=len(found) - len(everything),
     deep=sum(p.net.depth == 3 for p in everything),
-    agree="all" if all(agree) else sum(agree),
+    agree="all" if all(agree) else f"{sum(agree)} of",
     scalar=len(scalar),
 )
 
 # %% [markdown]
-# The theorem is right at {glue:text}`agree` of {glue:text}`points` points of this run, {glue:text}`deep` of them in a deeper network; {glue:text}`unclear` others, with an eigenvalue that double precision cannot tell from 0, are left out. With one output up to {glue:text}`max(negatives, default=0)` eigenvalues are negative here, up to [[P3.at_most_one]] in the recorded run. Points without any, which may be minima of the larger network: {glue:text}`negatives.count(0) or "none"` of the {glue:text}`scalar` with one output.
+# The theorem is right at {glue:text}`agree` {glue:text}`points` points of this run, {glue:text}`deep` of them in a deeper network; {glue:text}`unclear` others, with an eigenvalue that double precision cannot tell from 0, are left out. With one output up to {glue:text}`max(negatives, default=0)` eigenvalues are negative here, up to [[P3.at_most_one]] in the recorded run. Points without any, which may be minima of the larger network: {glue:text}`negatives.count(0) or "none"` of the {glue:text}`scalar` with one output.
 
 # %%
 rival = min(lopsided, default=1.0)
@@ -422,7 +422,7 @@ claims.check("P4.line", on_line or 0, n=len(on_line), rival=rival)
 # 2. $i = 1$: the set $\{L < L_1\}$ has two components, and $p + n$ and $p - n$ lie in different ones for all small $n \in N$, $n \ne 0$: a path between them within the neighbourhood reaches $L_1$ (one that leaves it need not);
 # 3. $i \ge 2$: the set $\{L < L_1\}$ is connected. For orthonormal $n_1, n_2 \in N$ and small $\varepsilon > 0$ the half circle $p + \varepsilon (\cos t \; n_1 + \sin t \; n_2)$, $0 \le t \le \pi$, lies in it and exchanges the two neurons.
 #
-# So if $i \ge 2$ and gradient flow from $p + \varepsilon n_1$ converges to $\theta$, then $\theta$ and $\sigma \theta$ are joined by a path whose largest loss is smaller than $L_1$; if $\vartheta_0 \ne \vartheta_1$ in $\theta$, by one on which the two neurons nowhere meet.
+# So if $i \ge 2$ and gradient flow from $p + \varepsilon n_1$ converges to $\theta$, then $\theta$ and $\sigma \theta$ are joined by a path whose largest loss is smaller than $L_1$; if $\vartheta_0 \ne \vartheta_1$ in $\theta$, by one on which the two neurons never meet.
 # :::
 #
 # :::{prf:proof}
@@ -535,14 +535,14 @@ figures.numbers(
 # Two neurons of a network with three outputs change places. First panel: their input weights less the mean of the two; at the permutation point both would be in the middle. Second: the loss, 0 at both ends and below that of the permutation point throughout; the way in and the way out are descent (profile {glue:text}`profile`).
 # :::
 #
-# Of {glue:text}`len(passes)` permutation points of this run {glue:text}`round_first` with one, two and three outputs have index 1, and {glue:text}`round_more` have a larger one; on the lowest of the ways the largest loss is {glue:text}`min(top for *_, top, _ in passes):.3f` times that of the point. With three outputs {glue:text}`sum(joined)` of {glue:text}`sum(map(len, arrive.values()))` descents end at loss 0 (recorded: [[P3.round_joins:.0f]], with [[n(P3.round_joins)]] teachers), the others at minima of a larger loss. The paper says of the path that "there is no guarantee that the highest saddle should be the one at the permutation point"; where the index is 2 or more, there are paths on which it is not.
+# Of this run's {glue:text}`len(passes)` permutation points {glue:text}`round_first` have index 1, with one, two and three outputs, and {glue:text}`round_more` a larger one; on the lowest of the ways the largest loss is {glue:text}`min(top for *_, top, _ in passes):.3f` times that of the point. With three outputs {glue:text}`sum(joined)` of {glue:text}`sum(map(len, arrive.values()))` descents end at loss 0 (recorded: [[P3.round_joins:.0f]], with [[n(P3.round_joins)]] teachers), the others at minima of a larger loss. The paper says of the path that "there is no guarantee that the highest saddle should be the one at the permutation point"; where the index is 2 or more, there are paths on which it is not.
 
 # %%
 claims.check("P3.round", max(tops, default=-1.0), n=len(tops))
 claims.check("P3.round_joins", float(sum(joined)), n=len(joined))
 
 # %% [markdown]
-# The half circle takes only a critical point and two negative eigenvalues. Even with one output, where the paper's own path arrives at such a point, it may be left before ({prf:ref}`cor-given`, {claim}`P3.round_given`).
+# The half circle needs only a critical point and two negative eigenvalues. Even with one output, where the paper's own path arrives at such a point, it may be left before ({prf:ref}`cor-given`, {claim}`P3.round_given`).
 #
 # ## From one point, every order of the neurons is reached at equal loss
 #
@@ -926,7 +926,7 @@ figures.numbers(
 # %% [markdown]
 # Of {glue:text}`len(branches)` pairs {glue:text}`len(kappas)` arrive at a permutation point, {glue:text}`given_two` of them at one of index 2 or more, and {glue:text}`given_below` of these are joined to the exchanged network below it, by up to {glue:text}`given_lowest:≤.1e` of its loss. So the points at which the paper's own paths arrive need not be passes either ({claim}`P3.reached`).
 #
-# The half circle itself takes only a critical point and two negative eigenvalues of the block $K$, which has $\rho$ of them or more; the rest of the Hessian does not matter. On MNIST, images projected on their leading components, the doubled neuron adds two negative eigenvalues or more at every permutation point that was found, and so it does on whole images ({claim}`P8.projected_index`, [](52_permutation_saddles_on_mnist.ipynb)). So near these, too, two neurons can change places below the point without meeting; we did not look whether descent leads from there to the trained network.
+# The half circle itself needs only a critical point and two negative eigenvalues of the block $K$, which has $\rho$ of them or more; the rest of the Hessian does not matter. On MNIST, images projected on their leading components, the doubled neuron adds two negative eigenvalues or more at every permutation point that was found, and so it does on whole images ({claim}`P8.projected_index`, [](52_permutation_saddles_on_mnist.ipynb)). So near these, too, two neurons can change places below the point without meeting; we did not look whether descent leads from there to the trained network.
 #
 # ### Neurons that occur more than twice
 #

@@ -16,7 +16,7 @@
 # Exact counts (solid) and the printed proof's constants (dashed). Both axes are logarithmic.
 # :::
 #
-# **How sure.** Proved; compared in exact arithmetic in [[n(P5.bound)]] cases, up to 200 neurons, recorded.
+# **How sure.** Proved; compared in exact arithmetic in [[n(P5.bound)]] cases, up to 200 neurons, recorded. $n_k$: neurons of layer $k$; $T(K, n_k)$: permutation points for each minimum.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -86,12 +86,12 @@ from lmc_helpers.permutation_points import count_ratio
 # | $n$, or $n_k$ | neurons in the layer, or in layer $k$; $n_{k+1}$ in the next one |
 # | $K$; $l = n - K$ | order, the number of superfluous neurons; different neurons that are left |
 # | $T(K, n)$ | permutation points of order $K$ of one smaller network, for each {term}`minimum <minimum>` |
-# | $S(n, l)$ | Stirling number of the second kind, partitions of $n$ things into $l$ sets |
+# | $S(n, l)$ | Stirling number of the second kind, partitions of $n$ elements into $l$ sets |
 # | $c_K$, $a_{K,j}$ | constant of the growth with $n$; coefficients of $T(K, n)$ |
 # | $\vartheta_i$, $a_i$ | parameter vector and outgoing weights of neuron $i$ |
 # | $c$, $\mu$, $a_\perp$ | sum of the outgoing columns of two neurons; how they share it, and what they have besides |
 #
-# Letters that only the second page uses are explained there.
+# Letters that only *Evidence* uses are explained there.
 #
 # ## Three neurons, six minima, six permutation points
 #
@@ -188,7 +188,7 @@ figures.show("fig_hexagon", figure)
 #
 # ## A permutation point is a map of the neurons onto fewer
 #
-# A permutation point of order $K$ has exactly the $l = n - K$ different parameter vectors of a smaller network; copies of one vector share its outgoing weights equally. So to count them is to count maps. The closed form is not new: {cite:t}`simsek2021`, three of them authors of P, count so the affine subspaces of critical points that a critical point of a network of width $r$ leaves in one of width $m$, $r!\, S(m, r)$ of them, and by a larger number those of its global minima ({prf:ref}`prop-families`).
+# A permutation point of order $K$ has exactly the $l = n - K$ different parameter vectors of a smaller network; copies of one vector share its outgoing weights equally. So to count them is to count maps. The closed form is not new: {cite:t}`simsek2021`, three of them authors of P, count in this way the affine subspaces of critical points that a critical point of a network of width $r$ leaves in one of width $m$, $r!\, S(m, r)$ of them, and by a larger number those of its global minima ({prf:ref}`prop-families`).
 #
 # :::{prf:theorem} $T(K, n)$ for every $K < n$
 # :label: thm-count
@@ -732,7 +732,7 @@ figures.show("fig_by_index", figure)
 # do not add up to 0. So if it lies in a second family, the groups of this one are groups of the first, and the other neurons have the same $\vartheta_i$ in both.
 # :::
 #
-# {cite:t}`simsek2021` count so the global minima of a network wider than the smallest one with loss 0, if that one is unique up to the order of its neurons. At a positive loss a family with a group has the loss of the smaller network, but as a rule not all of it is critical: the derivative by a column of the group is $\sum_\mu r_\mu\, g(\vartheta \cdot z_\mu)$, with the derivatives $r_\mu$ of the loss by the inputs of the next layer, and vanishes for all $\vartheta$ only if they are orthogonal to every neuron. The sum, and the list of all families:
+# {cite:t}`simsek2021` count in this way the global minima of a network wider than the smallest one with loss 0, if that one is unique up to the order of its neurons. At a positive loss a family with a group has the loss of the smaller network, but as a rule not all of it is critical: the derivative by a column of the group is $\sum_\mu r_\mu\, g(\vartheta \cdot z_\mu)$, with the derivatives $r_\mu$ of the loss by the inputs of the next layer, and vanishes for all $\vartheta$ only if they are orthogonal to every neuron. The sum, and the list of all families:
 
 
 # %% Count all families

@@ -8,7 +8,7 @@
 #
 # *What does it cost to make two similar neurons alike, and is it cheaper in a wider network?*
 #
-# Hardly any accuracy on small digits: **[[-100 * P8.accuracy:±]] points** at the worst width. The highest loss on the way falls like the width to the power **[[P8.falls:±]]**. On no path do the two become one; with one neuron fewer the final loss is **[[2.718281828 ** P8.above:.1f]] times** ([[2.718281828 ** P8.above:to]]) as high.
+# Hardly any accuracy (small digits, worst width): a change of **[[-100 * P8.accuracy:±]] points**. The highest loss on the way falls like the width to the power **[[P8.falls:±]]**. On no path do the two become one; with one neuron fewer the loss is **[[2.718281828 ** P8.above:.1f]] times** ([[2.718281828 ** P8.above:to]]) that at its end.
 #
 # :::{glue:figure} fig_heights
 # :alt: First panel, highest loss on the way against the width, both logarithmic, as a share of that at the narrowest of the paper's widths: a straight line that falls with the recorded exponent of [[P8.falls:±]], in a fan that is its interval. Second panel, loss over that at the end of the way: a dot at [[2.718281828 ** P8.above:.1f]] for networks with one neuron fewer, with its interval of [[2.718281828 ** P8.above:to]], right of a dotted line at 1.
@@ -212,7 +212,7 @@ figures.show("fig_deep", figure)
 # As P, Fig. 3, on scikit-learn's digits: loss (first panel) and training accuracy (second panel, in the same colours; its axis does not begin at 0) while a pair in layer 2 is merged (profile {glue:text}`profile`).
 # :::
 #
-# ## The barrier falls with the width, the accuracy hardly
+# ## The barrier falls with the width, the accuracy hardly changes
 #
 # The *{term}`barrier`* of a path is its largest loss. Its mean falls by a power of the width; the {term}`drop of the accuracy <accuracy barrier>` is taken at the end of the path.
 
@@ -253,7 +253,7 @@ claims.check("P8.accuracy", *fell, n=n if some else 0)
 #
 # ## A coarse grid hides falls of the loss
 #
-# On {glue:text}`sum(rising)` of the {glue:text}`n` paths of this run the loss never falls from one of {glue:text}`distances` distances to the next by more than a thousandth of its largest value ({glue:text}`sum(strictly)`: by more than a millionth). But between two distances nothing has been looked at. So each of these paths is followed once more, with four times as many distances in the first decade.
+# On {glue:text}`sum(rising)` of this run's {glue:text}`n` paths the loss never falls from one of {glue:text}`distances` distances to the next by more than a thousandth of its largest value ({glue:text}`sum(strictly)`: by more than a millionth). But between two distances nothing has been looked at. So each of these paths is followed once more, with four times as many distances in the first decade.
 
 # %% Look four times as finely
 first_decade = delta[: early + 1].log()  # (early + 1,)

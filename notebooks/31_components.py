@@ -11,7 +11,7 @@
 # With $l$ equally wide layers and invertible data the minimum falls into **$2^{l-1}$** pieces; any path between two climbs at least to $\sigma_{\min}(Y)^2$ (proved). Exchanging two neurons leads to another piece at no cost; without it, only **[[100 * G3.probable_direct:±]] %** of pairs of trained three-layer networks share a piece (by chance 25 %).
 #
 # :::{glue:figure} fig_cube
-# :alt: The eight pieces of the minimum of a four-layer network as corners of a cube, each named by three signs. Edges in three colours are exchanges of two neurons in hidden layers 1, 2 and 3; each turns one sign round. Beside it the numbers of the answer: 8 pieces; a path without exchanges climbs to the squared least singular value of the targets, an exchange costs 0; two trained three-layer networks share a piece in about a quarter of the pairs.
+# :alt: The eight pieces of the minimum of a four-layer network as corners of a cube, each named by three signs. Edges in three colours are exchanges of two neurons in hidden layers 1, 2 and 3; each flips one sign. Beside it the numbers of the answer: 8 pieces; a path without exchanges climbs to the squared least singular value of the targets, an exchange costs 0; two trained three-layer networks share a piece in about a quarter of the pairs.
 #
 # Four layers of width 2. A corner is named by three signs, one for each hidden layer: that of the determinant of the map from the inputs to it. $\sigma_{\min}(Y)$: least singular value of the targets.
 # :::
@@ -22,7 +22,7 @@
 # | --- | --- | --- |
 # | “$2^{l-1}$ connected components” (Cor. 4.2) | [true](#G1.count) | exactly, for 2 to 5 layers |
 # | “all points on the minimum of $L$ are connected up to permutation” (sec. 5.1) | [true, by the action of sec. 4.1](#G3.joined) | all [[n(G3.joined)]] pairs; the action printed in Prop. 5.2 changes $W_l \cdots W_1$ |
-# | “with high probability two points in the minimum are connected” (sec. 5, of others' observations) | [true, up to permutation](#G3.probable) | all [[n(G3.probable)]] pairs ([[100 * low(G3.probable):≥.1f]] % or more); as they are, [[100 * G3.probable_direct:±]] % |
+# | “with high probability two points in the minimum are connected” (sec. 5, of others' observations) | [true, up to permutation](#G3.probable) | all [[n(G3.probable)]] pairs ([[100 * G3.probable:to]] %); as they are, [[100 * G3.probable_direct:±]] % |
 # | Two layers: any $g$ with $\det g < 0$ leads to the other piece (Lemma 5.1) | [true](#G3.lemma) | all [[n(G3.lemma)]] pairs |
 # | The minimum has no more components than the symmetry group (Cor. 3.7) | [true; fewer occur](#G1.bound) | one where the group has two: with one hidden neuron more than needed |
 #
@@ -431,7 +431,7 @@ claims.check(
 # :::
 #
 # :::{prf:proof}
-# The replacement keeps the loss and turns round $d_k$ and no other orientation. Together these maps lead from any component to any other, and they do not change the law of the end. The last sentence is {prf:ref}`thm-hypercube`.
+# The replacement keeps the loss and flips $d_k$ and no other orientation. Together these maps lead from any component to any other, and they do not change the law of the end. The last sentence is {prf:ref}`thm-hypercube`.
 # :::
 #
 # Descents from independent normal weights of variance $1/h$, $h = 3$: the share of pairs in one component, by their signs, in this run:
@@ -471,7 +471,7 @@ up_to_order = joined(misfit(3, 3), flat(swapped), flat(there))
 #
 # | Two descents are connected | We find | Pairs in one component (recorded) |
 # | --- | --- | --- |
-# | up to permutation | [true](#G3.probable) | all [[n(G3.probable)]]; at least [[100 * low(G3.probable):≥.0f]] % |
+# | up to permutation | [true](#G3.probable) | all [[n(G3.probable)]]; [[100 * G3.probable:to]] % |
 # | as they are | [false of these networks: one pair of four](#G3.probable_direct) | [[100 * G3.probable_direct:±]] %, as {prf:ref}`prop-law` says |
 
 # %%

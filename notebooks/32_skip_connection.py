@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_skip_components
 # :alt: The plane of the first two weights coloured by piece of the minimum, each piece numbered. First panel, without the skip connection: four quadrants, numbered 1 to 4. Second panel, with it: one region around both axes, between the branches of a hyperbola, numbered 1, and two regions beyond the branches, numbered 2 and 3.
 #
-# The pieces for $1 \times 1$ weights, $W_1$ and $W_2$ those of the branch; white: the third weight exceeds 4 in size. With the skip connection the axes belong to the minimum.
+# The pieces for $1 \times 1$ weights, $W_1$ and $W_2$ those of the branch; white: third weight above 4 in size. With the skip connection (strength $\varepsilon$) the axes are in the minimum.
 # :::
 #
 # **How sure.** Proved; counted on exact grids, and by walks that never look at signs; training on [[n(G2.trained)]] pairs; recorded.
@@ -22,8 +22,8 @@
 # | --- | --- | --- |
 # | “has 4 connected components”, $\varepsilon = 0$ (Prop. 4.3) | [true](#G2.n1_plain) | on all [[n(G2.n1_plain)]] grids |
 # | “has 3 connected components”, $\varepsilon \neq 0$ (Prop. 4.3) | [true](#G2.n1_positive) | on all [[n(G2.n1_positive) + n(G2.n1_negative)]] grids |
-# | “skip connections reduce this number” (abstract) | [true over two layers](#G2.reduces) | to 3 of 4 ($n = 1$) or 2 of 4 ($n \ge 2$); over one layer not |
-# | “Two components of $S_1$ are connected to $S_0$” (sec. 4.2) | [true](#G2.decomposition) | 2 of 4, in all [[n(G2.decomposition)]] cases |
+# | “skip connections reduce this number” (abstract) | [true over two layers](#G2.reduces) | to 3 of 4 (single weights), 2 of 4 (wider); over one layer not |
+# | “Two components of $S_1$ [$W_1 \ne 0$] are connected to $S_0$ [$W_1 = 0$]” (sec. 4.2) | [true](#G2.decomposition) | 2 of 4, in all [[n(G2.decomposition)]] cases |
 # | Ours (future work of theirs, sec. 4.2): with a skip connection training ends in one piece | [true](#G2.trained) | [[100 * G2.trained:to]] % of pairs, instead of a quarter |
 #
 # **Open.** Nothing.

@@ -8,7 +8,7 @@
 #
 # *How high can the loss be on the straight line between two networks that compute the same function?*
 #
-# As high as one likes, as the paper says (proved). Multiply a layer of the paper's five-layer network by $m$ and divide the next: halfway the norm of the error grows like **$m$**. If the weights are bounded, so is the barrier; {prf:ref}`prop-orbit-bound` gives the least bound.
+# As high as one likes, as the paper says (proved). Multiply a layer of the paper's five-layer network by $m$ and divide the next one by it: halfway the norm of the error grows like **$m$**. If the weights are bounded, so is the barrier; {prf:ref}`prop-orbit-bound` gives the least bound.
 #
 # :::{glue:figure} fig_growth
 # :name: fig-growth-of-error

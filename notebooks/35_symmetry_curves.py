@@ -8,7 +8,7 @@
 #
 # *A symmetry moves one minimum to another: which curve of constant loss joins the two?*
 #
-# One exponential, if the group element has a real logarithm: **[[100 * (1 - G8.logarithm):±]] %** of random $2 \times 2$ matrices (normal entries, positive determinant) have none (exactly $1/\sqrt2 - 1/2$). For these a stretch and a rotation at once, $\exp(tA) \exp(tB)$, always join the two (proved).
+# One exponential, if the group element $g$ has a real logarithm: **[[100 * (1 - G8.logarithm):±]] %** of random $2 \times 2$ matrices (normal entries, positive determinant) have none (exactly $1/\sqrt2 - 1/2$). For these a stretch and a rotation at once, $\exp(tA) \exp(tB)$, always join the two (proved).
 #
 # :::{glue:figure} fig_two_curves
 # :alt: First panel, the plane of the input weights of two neurons with two curves from one point: a spiral, drawn by one exponential, and a stretch with a half turn, drawn by two. Second panel, the share of random matrices of positive determinant without a real logarithm against their size. It rises from 0 at size 1 over [[100 * (1 - G8.logarithm):±]] per cent at size 2, the recorded measurement, to nine in ten at size 32 and on towards all.
@@ -22,10 +22,10 @@
 # | --- | --- | --- |
 # | “every point on $\gamma$ has the same loss value” (eq. 5) | [true](#G8.constant) | to rounding, on [[n(G8.constant)]] curves |
 # | “$\gamma$ is a curve that connects the points $w_1$ and $w_2$” (sec. 6.1, eq. 5) | [only if $\log g$ is real](#G8.logarithm) | fails for [[100 * (1 - G8.logarithm):±]] % ($2 \times 2$) |
-# | “$\Vert U\sigma(VX) - U'\sigma(V'X)\Vert \le \Vert U\sigma(VX)\Vert$” (Prop. 6.1) | [true](#G9.bound) | at most [[100 * G9.bound:≤.0f]] % of it |
+# | “$\Vert U\sigma(VX) - U'\sigma(V'X)\Vert \le \Vert U\sigma(VX)\Vert$” (Prop. 6.1) | [true](#G9.bound) | at most [[100 * G9.bound:≤.2f]] % of it |
 # | “the loss on the curves … remains relatively low” (Fig. 3b, c) | [true, constant](#G10.printed_sizes) | to rounding (proved) |
-# | “The starting point of $\gamma$ is a minimum found by SGD.” (sec. 6.1) | [false: it is another minimum](#G10.identity) | of the directions of $W_2$ the identity keeps [[100 * G10.identity:.0f]] % |
-# | “connects more points … than only using known symmetries” (sec. 6.1) | [true](#G10.reach) | a set of minima of [[G10.reach]] dimensions, not 32 |
+# | “The starting point of $\gamma$ is a minimum found by SGD.” (sec. 6.1) | [false: it is another minimum](#G10.identity) | under the map (6) the identity keeps only [[100 * G10.identity:.0f]] % of the directions of the second layer |
+# | “connects more points … than only using known symmetries” (sec. 6.1) | [true](#G10.reach) | map (6) reaches [[G10.reach]] dimensions of minima, known symmetries 32 |
 #
 # **Open.** Nothing.
 #

@@ -22,7 +22,7 @@
 # | --- | --- | --- |
 # | “the distance to $L^{-1}(c)$ is bounded by” $d_{\max}$ (Thm 6.2, eq. 8) | [false for long curves](#G11.distance) | [[G11.distance:.1f]] times; no limit |
 # | The chord's loss is within $C_L d_{\max}$ of the curve's, $C_L$ a Lipschitz constant (eq. 9) | [false for long curves](#G11.loss) | [[G11.loss:.3f]] $C_L d_{\max}$ |
-# | “When the group action induces curves with bounded curvature, Theorem 6.2 applies.” (sec. 6.2) | [true for random curves and up to half turns](#G11.sampled) | rotations by more than half a turn: up to [[G11.sampled_rotations:≤.2f]] times; a curve built for it: [[G11.distance:.1f]] times |
+# | “When the group action induces curves with bounded curvature, Theorem 6.2 applies.” (sec. 6.2) | [true for random curves and up to half turns](#G11.sampled) | rotations by more than half a turn: up to [[G11.sampled_rotations:≤.3f]] times; a curve built for it: [[G11.distance:.1f]] times |
 # | “If the curvatures are small, then there exists an approximately straight line” (sec. 6.2) | [false for long curves](#G11.small) | every path along the chord, within a tenth of its length, reaches [[G11.small:.2f]] of the zero network's loss |
 # | “One possible explanation is that there always exists a $\gamma$ … close to the line” (sec. 7) | [true where the line has no rise](#G11.always_flat) | else up to [[G11.always:≤.3f]] of the chord's length away |
 #
@@ -245,7 +245,7 @@ many.set(ylabel=r"distance $/\, d_{\max}$", yscale="log", xlim=(0, 2))
 many.set(ylim=(0.02, 50))
 figures.show("fig_spindle", figure)
 figures.numbers(
-    planar_violating=(wander_ratio[~short] > 1).double().mean().item()
+    planar_violating=100 * (wander_ratio[~short] > 1).double().mean().item()
 )
 
 # %% [markdown]
@@ -255,7 +255,7 @@ figures.numbers(
 # Largest distance of a chord's point from its curve: {glue:text}`int(short.sum())` random curves with length at most $\pi/\kappa_{\max}$ and {glue:text}`int((~short).sum())` longer ones (profile {glue:text}`profile`).
 # :::
 #
-# Of the random curves that are too long a share of {glue:text}`planar_violating:.2f` violates the bound; of the others none does: the largest ratio is {glue:text}`wander_ratio[short].max().item():.3f`.
+# Of the random curves that are too long {glue:text}`planar_violating:.0f` % violate the bound; of the others none does: the largest ratio is {glue:text}`wander_ratio[short].max().item():.3f`.
 #
 # ## On rescalings and rotations by at most half a turn the theorem is true as printed
 #
@@ -292,7 +292,7 @@ figures.numbers(
 # | Generators $M$ | The bound (8) holds | Largest distance / $d_{\max}$ (recorded) |
 # | --- | --- | --- |
 # | independent normal entries | [true](#G11.sampled), wherever $d_{\max}$ is real | [[G11.sampled:.4f]], [[n(G11.sampled)]] curves |
-# | random skew, up to a full turn | [not always](#G11.sampled_rotations) | [[G11.sampled_rotations:.2f]], [[n(G11.sampled_rotations)]] curves |
+# | random skew, up to a full turn | [not always](#G11.sampled_rotations) | [[G11.sampled_rotations:≤.3f]], [[n(G11.sampled_rotations)]] curves |
 #
 # The first are short, not lucky. Random $w$ with $h = 4$, $W_1$ $4 \times 6$, $W_2$ $5 \times 4$, $X$ $6 \times 7$, normal entries, and $\|M\|$ from 0.1 to 6.4, {glue:text}`orbits` curves each:
 

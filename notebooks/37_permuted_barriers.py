@@ -8,7 +8,7 @@
 #
 # *Does the best order of the neurons remove the barriers that scaling makes?*
 #
-# No (proved). Scale one ReLU neuron up by $m$ and its outgoing weights down: after the best permutation the loss halfway grows like **$m^2$**. Even unscaled, two random two-layer linear networks that compute one orthogonal map are joined by a barrier-free line only at widths exponential in the dimension (proved).
+# No (proved). Scale one ReLU neuron up by $m$, its outgoing weights down: after the best permutation the loss halfway grows like **$m^2$**. Even random balanced two-layer linear networks of one orthogonal map are, in the best order, joined without a barrier only at widths exponential in the dimension (proved).
 #
 # :::{glue:figure} fig_least
 # :alt: Loss halfway, relative to the squared size of the targets, against the scale of one neuron from 1 to 100000, both axes logarithmic. Two curves that end as parallel straight lines: the higher one for the order that the copy has, the lower one for the best of 24 orders, marked with the recorded power [[G5.without:.3f]] and on the dotted line of the theorem.
@@ -23,7 +23,7 @@
 # | "unbounded even with neuron permutations" (sec. 5.2) | [true, like $m^{2k}$](#G5.unbounded) | power [[G5.unbounded:.4f]] · $k$, [[n(G5.unbounded)]] networks |
 # | Prop. 5.4, under an additional assumption | [true without it](#G5.without) | power [[G5.without:.4f]] · $k$, one neuron scaled |
 # | “lowering the loss barrier by including permutations of other neurons” (sec. 5.2) | [true, power still $2k$](#G5.lowered) | divided by up to [[1 / G5.lowered:≤.0e]], at every large $m$ alike ([[n(G5.lowered)]] networks) |
-# | alignment "improves mode connectivity" (sec. 5.1, of others' observations) | [true; straight lines only if wide](#G5.exponential) | our lower bound ({prf:ref}`thm-exponential`) is at most [[G5.exponential:≤.2f]] of the barrier left |
+# | alignment "improves mode connectivity" (sec. 5.1, of others' observations) | [true; straight lines only if wide](#G5.exponential) | at least the bound of {prf:ref}`thm-exponential` is left; measured, [[1 / G5.exponential:≥.1f]] times it or more |
 # | factor $\frac14$ for every degree (eq. 19) | [for $k = 1$ only](#G5.factor) | $2^{-(k+1)}$: [[G5.factor:.3f]] for $k = 2$ |
 #
 # **Open.** Nothing.

@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_two_ellipses
 # :alt: The functions of cost at most one in the plane of a, an upright and a lying ellipse that cross. For epsilon 0.7 they are a little flattened, for 0.2 narrow. A marked function with a_1 = 0 lies inside the upright ellipse of neuron 2, where it costs 0.6 and 0.5, and, for 0.2, far outside the lying one of neuron 1, where it costs 0.9 and 2.5.
 #
-# Functions of cost at most 1 for two neurons that see the same two numbers (Example 4.3), and the costs of one function.
+# Functions with coefficients $a_1$, $a_2$ of cost at most 1 for two neurons (Example 4.3) that see one of two numbers $\varepsilon$ times as strongly; costs of one.
 # :::
 #
 # **How sure.** Proved in the paper, behind a ReLU here; checked on [[n(I2.bijection)]] neurons and [[n(I3.start)]] pairs; recorded.
@@ -521,7 +521,7 @@ scene.show("fig_ellipses")
 # | $F$ hidden, strong decay, small | [true: identified at $x \approx 1$](#I3.clock) | $r = \frac12$ at $x =$ [[2.718281828459045 ** I3.clock:.2f]] ([[2.718281828459045 ** I3.clock:to]]) |
 # | $F$ hidden, all as printed, a fifth of the epochs | [our prediction fails](#I3.clock_printed) | not by $x =$ [[2.718281828459045 ** I3.clock_printed:.1f]], where the runs end |
 # | the same | [true: not halfway](#I3.hidden_printed) | $r =$ [[I3.hidden_printed:±]], [[n(I3.hidden_printed)]] pairs; said after they were seen |
-# | the same, all 100 epochs | [open: halfway](#I3.hidden_hundred) | not measured |
+# | the same, all 100 epochs: halfway or more | [not run](#I3.hidden_hundred) | – |
 #
 # With the usual start the neurons are identified before the first step. With $F$ hidden and the paper's rate and decay, $10^{-3}$ and 0.01, nothing identifies them, at {glue:text}`exact_1` % training accuracy: all costs are in place, but have had no time. Under strong decay they do what the paper says, when the clock says.
 #
@@ -681,7 +681,7 @@ figures.numbers(shares_last=f"{100 * shares[-1]:.0f}")
 # :::{glue:figure} fig_determined
 # :alt: Share of random ReLU neurons that their function determines, against the number of inputs per dimension. For normal inputs it rises from almost zero to one at about four inputs per dimension. For outputs of a ReLU layer it rises more slowly and is still below one at sixteen inputs per dimension.
 #
-# Random ReLU neurons ($k = 8$, $a$ standard normal) that are determined by their function on $n$ inputs: independent normal inputs, $\Pr(\text{Bin}(n, \frac12) \ge k)$, and outputs of random ReLU layers of width $k$ (12 layers with 200 neurons a point, bars:
+# Random ReLU neurons ($k = 8$, $a$ standard normal) that are determined by their function on $n$ inputs: independent normal inputs, $\Pr(\text{Bin}(n, \frac12) \ge k)$, and outputs of random ReLU layers of width $k$ (12 layers with 200 neurons per point, bars:
 # ±3.29 standard errors over layers; profile {glue:text}`profile`).
 # :::
 #

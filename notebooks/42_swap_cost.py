@@ -6,9 +6,9 @@
 # %% [markdown]
 # # Swapping neurons is costly until training carries them halfway to each other
 #
-# *How much must the squared weights of a layer grow if its neurons exchange their functions?*
+# *With some weights fixed, how much must the squared trained ones grow if neurons exchange functions?*
 #
-# After little training by about the squared shifts of their fixed parts, summed over the neurons that move, divided by $\mu$, the share of trained weights (proved). With trained parts below **half** the fixed parts' distance every exchange costs (**0.36** if shares differ by $\mu/2$); beyond half, some save.
+# After little training they grow by about the summed squared distances between old and new fixed parts, divided by $\mu$, the share of trained weights (proved). While trained parts are below **half** those distances (**0.36** if shares stray from $\mu$ by $\mu/2$), every exchange adds weight; beyond, some save.
 #
 # :::{glue:figure} fig_least
 # :name: fig-least-cost
@@ -17,15 +17,15 @@
 # A layer built for it, exact: pairs of neurons moved towards each other by $\rho$ times the distance of their fixed parts; the cheapest of all exchanges. Below 0 it saves weight.
 # :::
 #
-# **How sure.** Proved; checked on [[n(I5.theorem)]] exchanges, recorded. $\rho$: trained parts over the distance of fixed ones; $\gamma^2$: least squared shift of fixed parts; $\varepsilon$: how far shares stray from $\mu$.
+# **How sure.** Proved; checked on [[n(I5.theorem)]] exchanges, recorded. $\rho$: trained parts over the distance of fixed ones; $\gamma^2$: the least such sum of squared distances; $\varepsilon$: how far shares stray from $\mu$.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | The cheapest exchange costs $(1 \pm \mathcal O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$ (Cor. C.5) | [true for small ρ](#I5.corollary_small) | for $\rho$ up to 0.5 (0.36 if $\varepsilon = \mu/2$) |
-# | … with one constant for all widths and $\rho \le 1$ (eq. 20) | [false if wide](#I5.corollary) | [[I5.corollary:.1f]] $\gamma^2/\mu$ a neuron at $\rho = 0.9$ |
-# | Every exchange costs that, with the squared shift of its fixed parts for $\gamma^2$ (Thm 4.5) | [true](#I5.theorem) | relative error up to $2\rho$ at $\varepsilon = 0$, attained |
+# | … with one constant for all widths and $\rho \le 1$ (eq. 20) | [false if wide](#I5.corollary) | [[I5.corollary:.1f]] $\gamma^2/\mu$ per neuron at $\rho = 0.9$ |
+# | Every exchange costs that, with its own sum of squared distances for $\gamma^2$ (Thm 4.5) | [true](#I5.theorem) | relative error up to $2\rho$ at $\varepsilon = 0$, attained |
 # | Where no input stands out, shares differ little (Thm 4.4) | [true](#I4.bound) | the constant $\sqrt 2$ is enough |
-# | Initial weights, which cost nothing, tell who changes places as well as fixed ones do (ours) | [true](#I3.places_unpriced) | chance of a right guess differs by [[I3.places_unpriced:±]] |
+# | Initial weights, which cost nothing, predict who changes places as well as fixed ones do (ours) | [true](#I3.places_unpriced) | chance of a right guess differs by [[I3.places_unpriced:±]] |
 # | Large costs mean a "unique … assignment" (sec. 4) | [true](#I5.premise) | if “large” means positive |
 #
 # **Open.** Nothing.
@@ -121,7 +121,7 @@ def subspace(purpose: str, d: int, k: int) -> torch.Tensor:
 # | $\rho_\pi = \lVert R_\pi \rVert / \lVert \delta_\pi \rVert$ | size of the trained parts of the neurons that $\pi$ moves, over the distances of centres |
 # | $T_{ij}$, $\Delta_\pi$ | squared cost of the function of neuron $j$ on neuron $i$; by how much $\pi$ changes their sum |
 # | $Z$, $z_j$; $\tau$ | first random weights, and those of neuron $j$ as the inputs see them; time of weight decay, which leaves $e^{-\tau}$ of them |
-# | $c$ | what $z_j$ counts where $v_j$ counts 1, for the place of a function |
+# | $c$ | weight of $z_j$, relative to that of $v_j$ (1), in predicting which neuron takes a function |
 #
 # ## A neuron pays for the way from its centre to its function
 #
@@ -405,7 +405,7 @@ for rho, colour in ((0.3, "green"), (0.5, "black"), (0.7, "blue"), (0.9, "red"))
     axis.text(65.5, place, said, **style)
 axis.axhline(0, color="book:grey", linewidth=0.8)
 fall = claims.recorded("I5.corollary")["value"]
-said = f"{fall:.1f} a neuron".replace("-", "−")
+said = f"{fall:.1f} per neuron".replace("-", "−")
 axis.text(42, -24, said, color="book:red", ha="right")
 axis.set_xticks(widths, [str(w) for w in widths])
 axis.set(xlabel="neurons $m$", xlim=(0, 80), ylim=(-29, 4))
@@ -439,20 +439,20 @@ figures.show("fig_least", figure)
 # The gradients with respect to $W$ and to $F + W$ are the same, so that $F + W$ depends on $F + Z$ alone. To exchange $F$ and $Z$ keeps the sum and the law.
 # :::
 #
-# An implicit preference of gradient steps for small norms cannot tell $F$ from $Z$ either. Decay for a time $\tau$ leaves $F + e^{-\tau} Z$ and what was learned ({prf:ref}`thm-start`). Let $z_j$ count $c$ for the place of a function where $v_j$ counts 1. If decay only makes networks forget, $c = e^{-\tau}$; if functions go where they cost least, $c$ is smaller; if they stay where they were learned, larger.
+# An implicit preference of gradient steps for small norms cannot tell $F$ from $Z$ either. Decay for a time $\tau$ leaves $F + e^{-\tau} Z$ and what was learned ({prf:ref}`thm-start`). Let $c$ be the weight of $z_j$, relative to that of $v_j$ (1), in predicting which neuron takes a function. If decay only makes networks forget, $c = e^{-\tau}$; if functions go where they cost least, $c$ is smaller; if they stay where they were learned, larger.
 #
 # :::{glue:figure} fig_places_taken
-# :alt: What first random weights count where fixed ones count 1, against the time of weight decay from 0 to 2.5. It begins at 1 and falls; the recorded value after the decay of the printed 100 epochs is [[I3.places_kept:±]]. A dashed curve shows what decay leaves of the weights, and runs below it.
+# :alt: Relative weight of the first random weights in predicting which neuron takes a function, against the time of weight decay from 0 to 2.5. It begins at 1 and falls; the recorded value after the decay of the printed 100 epochs is [[I3.places_kept:±]]. A dashed curve shows what decay leaves of the weights, and runs below it.
 #
-# What first random weights count for the place of a function, in the first layers of MLPs where $F$ and $Z$ have one law; dashed: what decay leaves of them; at 0 costs alone would decide. Blue: recorded, [[n(I3.places_kept)]] clusters of two pairs on MNIST; orange: {glue:text}`pairs` pairs of this page (profile {glue:text}`profile`). Bars: 99.9 % intervals.
+# Relative weight of the first random weights (fixed ones: 1) in predicting which neuron takes a function, in the first layers of MLPs where $F$ and $Z$ have one law; dashed: what decay leaves of them; at 0 costs alone would decide. Blue: recorded, [[n(I3.places_kept)]] clusters of two pairs on MNIST; orange: {glue:text}`pairs` pairs of this page (profile {glue:text}`profile`). Bars: 99.9 % intervals.
 # :::
 #
-# | Asked of MLPs with 64 neurons a layer on MNIST, first layer | Recorded | We find |
+# | Asked of MLPs with 64 neurons per layer on MNIST, first layer | Recorded | We find |
 # | --- | --- | --- |
-# | Swap costs in one run rank who takes a place, *without* decay: beyond chance, 0.5 | [[I3.places_predicted:±]] | [true](#I3.places_predicted) |
-# | $\langle a_i, v_j \rangle$ ranks it no better than $\langle a_i, z_j \rangle$ | difference [[I3.places_unpriced:±]] | [true](#I3.places_unpriced) |
+# | Swap costs in one run predict who takes a place better than chance (0.5), *without* decay | [[I3.places_predicted:±]] | [true](#I3.places_predicted) |
+# | $\langle a_i, v_j \rangle$ predicts it no better than $\langle a_i, z_j \rangle$ | difference [[I3.places_unpriced:±]] | [true](#I3.places_unpriced) |
 # | $c$ at the $\tau$ of the printed 100 epochs: no less than decay leaves, {glue:text}`math.exp(-PRINTED):.2f` | [[I3.places_kept:±]] | [true](#I3.places_kept) |
-# | after three times that decay $\langle a_i, v_j \rangle$ ranks better | difference [[I3.places_late:±]] | [true](#I3.places_late) |
+# | after three times that decay $\langle a_i, v_j \rangle$ predicts better | difference [[I3.places_late:±]] | [true](#I3.places_late) |
 #
 # So here swap costs predict swaps, but not because a swap has a price: fixed weights are where neurons start. Decay brings functions to cheap neurons no faster than it makes networks forget where they began, and more slowly if anything. In these networks prices explain where weight decay ends, not the way there. Where $F$ is much larger than $Z$, start and price name the same places, and only a start that hides $F$ tells them apart ([](53_asymmetric_mlps.ipynb)).
 #

@@ -13,10 +13,10 @@
 # :::{glue:figure} fig_width
 # :alt: Smallest gap against width from 8 neurons up on logarithmic axes, for inputs of 2, 8 and 32 dimensions. The exact curve for 2 follows the dotted rate of the paper, with exponent [[I6.exponent_2:.2f]]; that for 8 falls slightly faster, with exponent [[I6.exponent_8:.2f]], and that for 32 clearly faster, with exponent [[I6.exponent_32:.3f]].
 #
-# Smallest gap over the scale of fixed parts, on logarithmic axes: its law (lines), the paper's rate from 16 neurons (dotted), recorded exponents.
+# Smallest gap $\gamma_{\mathrm{out}}$ over the scale $\sigma$ of fixed parts, for inputs of $k$ dimensions, on logarithmic axes: its law (lines), the paper's rate from 16 neurons (dotted), recorded exponents.
 # :::
 #
-# **How sure.** Rate, bound and law proved; exponents recorded, [[n(I6.few_exponent)]] layers or more a width.
+# **How sure.** Rate, bound and law proved; exponents recorded, [[n(I6.few_exponent)]] layers or more per width.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |

@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_answer
 # :alt: Rise of the loss halfway, from 0 to 0.25, against the number of neurons of 128 that see both numbers. Recorded dots: as trained [[I13.lmc_copy:.3f]] at 3 neurons and [[I13.lmc_copy + I13.rise_copy:.2f]] at 83; with the neurons that never fire set to zero [[100 * I13.unused:.0f]] % of that at 83. Faint lines of this run rise between them.
 #
-# Rise of the loss halfway (the barrier). Each of two numbers is copied to one input (coherence 1) up to ten (coherence 1/10). Dots with 99.9 % bars: recorded, as is the share; faint: this run, few masks.
+# Rise of the loss halfway (the barrier). Each of two numbers is copied to one input (coherence 1) up to ten (coherence 1/10). Green: neurons that never fire are removed. Dots with 99.9 % bars: recorded, as is the share; faint: this run, few masks.
 # :::
 #
 # **How sure.** Recorded: [[n(I13.lmc_copy)]] masks at one copy, [[n(I13.rise_copy)]] at ten, [[n(I13.unused)]] in controls. LMC: linear mode connectivity.
@@ -25,7 +25,7 @@
 # | "the same trend for a variant" (Q4) | [true](#I13.rise_frame) | [[I13.rise_frame:±]] more at ten pairs |
 # | Few copies make "certain directions … more expensive" (Q4) | [true: through the masks](#I13.mediated) | with masks that let as much through, at coherence 1: [[100 * I13.mediated:±]] % of row 2's rise |
 # | High coherence may "enable effective symmetry breaking" (Q4) | [true in narrow layers](#I13.width) | [[I13.width:±]] higher barrier with 1536 neurons than with 128 |
-# | Cause: neurons idle in one run, in use in the other (ours) | [true](#I13.switch) | [[100 * I13.switch:to]] % of what the averaged output lacks |
+# | Cause: neurons idle in one run, in use in the other (ours) | [true](#I13.switch) | [[100 * I13.switch:.1f]] % of what the averaged output lacks |
 #
 # **Open.** Nothing.
 #
@@ -386,7 +386,7 @@ figures.show("fig_controls", figure)
 #
 # Of the paper's rise [[100 * I13.direct:±]] % remains if only the coherence falls and $v$ stays; [[100 * I13.mediated:±]] % appears if $v$ rises at coherence 1. So the coherence acts through what masks let neurons see. This is the effect that the paper describes, at its strongest: at coherence 1 reading out $a + b$ is infinitely expensive for nearly all neurons.
 #
-# The coherence alone does not decide. With the masks of ten copies and one copy enlarged to $\nu = 0.9$, the same neurons see both latents as at $\nu = 1/10$, and [[100 * I13.unequal:±]] % of the barrier is left (Evidence, *The same masks*). Nor is there less of it if two masks of I, Example 4.3 make a direction twenty times more expensive, at a coherence of $400/401$ (*Two masks*).
+# The coherence alone does not decide. With the masks of ten copies and one copy enlarged to $\nu = 0.9$, the same neurons see both latents as at $\nu = 1/10$, and [[100 * I13.unequal:±]] % of the barrier is left (Evidence, *The same masks*). Nor is there less of it with the two masks of I, Example 4.3, which make one direction twenty times more expensive and whose inputs have the coherence $400/401$, nearly 1 (Evidence, *Two masks*).
 #
 # ## The barrier is made of neurons that only one network uses
 #
@@ -754,7 +754,7 @@ claims.check("I13.goes_on", *over_clusters(late_rise), n=outer)
 claims.check("I13.fit", *over_clusters(fitted), n=len(fitted))
 
 # %% [markdown]
-# The paper keeps its frame for all $k$; whether it also serves all masks is not said, and the published code draws one with every mask. The claims on the random frame take a new frame for each of {glue:text}`controls` masks, two pairs a mask.
+# The paper keeps its frame for all $k$; whether it also serves all masks is not said, and the published code draws one with every mask. The claims on the random frame take a new frame for each of {glue:text}`controls` masks, two pairs per mask.
 
 # %%
 value, error = jackknife(lambda high, low: high / low, high, low)
@@ -902,7 +902,7 @@ figures.numbers(cost_1=mean_cost(1, p0), cost_10=mean_cost(10, p0))
 # ### Coherence at a fixed visibility
 #
 # At fixed $p$ the probability $v = 1 - (1 - p)^{1/\nu}$ that a neuron sees a latent is a function of $\nu$. It is no rival of the coherence but stands between it and the barrier. How much of the effect does visibility explain?
-# The grid above has {glue:text}`controls` masks a point, two pairs a mask. The rise of the paper's experiment is that from $(\nu, v) = (1, 0.15)$ to $(\frac1{10}, 1 - 0.85^{10})$. What remains of it when $v$ stays at 0.15 is the direct effect of the coherence, and what appears at $\nu = 1$ when only $v$ rises is the part that visibility carries.
+# The grid above has {glue:text}`controls` masks per point, two pairs per mask. The rise of the paper's experiment is that from $(\nu, v) = (1, 0.15)$ to $(\frac1{10}, 1 - 0.85^{10})$. What remains of it when $v$ stays at 0.15 is the direct effect of the coherence, and what appears at $\nu = 1$ when only $v$ rises is the part that visibility carries.
 #
 # The paper asks how the coherence *controls* the effectiveness of symmetry breaking, and varies it at fixed $p$; that something of its effect is left at fixed $v$ it does not claim.
 # And at $(\frac1{10}, 0.15)$ the students fit less well than at $(1, 0.15)$: each latent reaches a neuron by one small copy, whose steps are smaller by $\sqrt{10}$ ({prf:ref}`prop-copies`). So we train that corner once more, at the rate $\sqrt{10}\,\eta$ and the decay $\kappa/\sqrt{10}$.
@@ -1035,7 +1035,7 @@ figures.numbers(
 # :alt: First panel, the output in the middle against a plus b. At coherence 1 it follows the target; at lower coherence it lies below it, the more the lower the coherence, and leaves zero only later. Second panel, bars of the barrier at coherence one tenth: as high with one order of the examples, much lower with the same signs of the initial weights, after matching within classes and with neurons that are never on set to zero, and nearly zero with one start or with neurons that are hardly ever on set to zero.
 #
 # First: mean output of the student in the middle, exact copy. Second: interventions at $\nu = 1/10$: same order of the examples, same signs of the initial weights or same weights, matching within classes, neurons set to 0.
-# {glue:text}`controls` masks a point, bars: 99.9 % intervals (profile {glue:text}`profile`).
+# {glue:text}`controls` masks per point, bars: 99.9 % intervals (profile {glue:text}`profile`).
 # :::
 #
 # By rows the two-state model of {prf:ref}`prop-middle` (3) and the barriers that it is about, exact copy (off: on at most a quarter of the inputs):
@@ -1158,7 +1158,7 @@ figures.numbers(
 # :::{glue:figure} fig_two_masks
 # :alt: First panel, midpoint barrier and loss of the ends against coherence for unequal copies; the barrier falls slowly up to coherence 0.99 and to near zero beyond. Second panel, midpoint barrier and loss of the ends against epsilon on a logarithmic axis. The loss of the ends falls to zero as epsilon grows to one twentieth; the barrier is large everywhere and largest in between.
 #
-# First: ten copies of unequal size, {glue:text}`controls` masks, the same at all points, two pairs each. Second: the masks of I, Example 4.3, {glue:text}`controls` pairs a point. Bars: 99.9 % intervals (profile {glue:text}`profile`).
+# First: ten copies of unequal size, {glue:text}`controls` masks, the same at all points, two pairs each. Second: the masks of I, Example 4.3, {glue:text}`controls` pairs per point. Bars: 99.9 % intervals (profile {glue:text}`profile`).
 # :::
 #
 # With the same masks, first panel, the barrier is {glue:text}`midpoint_barrier(sized[0.1]).mean():.2f` at $\nu = 1/10$ and {glue:text}`midpoint_barrier(sized[0.9]).mean():.2f` at $\nu = 0.9$. Most of it is lost only closer to $\nu = 1$, where the small copies cost too much for the steps that training makes.

@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_chord
 # :alt: Largest deviation over beta to the power three halves, against beta from 0.01 to 2, both axes logarithmic. The printed bound is highest; an arrow from it to the sharp bound says that the latter is at most [[100 * I9.printed_bound:≤.1f]] % of it. The exact supremum, dotted, lies on the sharp bound. Medians of random pairs lie below, in 2 dimensions at about a fifth of it.
 #
-# Distance from the average of the layers (the *chord*), over $\beta^{3/2}$ and the size of the fixed weights: bounds, exact supremum, medians of random pairs.
+# Distance of a neuron with averaged weights from the average of two (the *chord*), over $\beta^{3/2}$ and the size $\lVert f \rVert$ of its fixed weights: bounds, exact supremum, medians of random pairs.
 # :::
 #
 # **How sure.** Bounds proved; barriers of [[n(I9.jensen)]] pairs of networks on small digits for each of five sizes of the fixed weights, recorded.
@@ -27,7 +27,7 @@
 # | The deviation bounds the barrier (Prop. 5.2) | [true](#I9.barrier) | at most [[100 * I9.barrier:≤.1f]] % of that bound from 133 steps on |
 # | That bound leaves out a gain by convexity (ours) | [true](#I9.jensen) | [[100 * I9.jensen:±]] % of what the deviation costs, large fixed part |
 #
-# **Open.** Nothing on the bounds; barriers of networks with more than one hidden layer were not compared with the bound on them.
+# **Open.** Nothing on the bounds. With more than one hidden layer barriers were not compared with the bound on them; no run is prepared, so that no price is known.
 #
 # **For the authors.** No result to change. In Thm 5.1 one may print $\sup_\lambda \lVert \xi_H \rVert \le \beta^{3/2} \lVert F \Sigma^{1/2} \rVert_F / \sqrt{3\pi}$ for every $\beta \ge 0$; "a second-order view" is of order $\frac32$ for ReLU.
 
@@ -587,7 +587,7 @@ figures.numbers(
 # If the trained parts are small against the fixed ones, the mean of two layers computes nearly the mean of what they compute, and the paper's theorem says how nearly.
 # In the networks of this chapter, with one hidden layer, the bound on the barrier exceeds the loss of a uniform guess for the smaller $\sigma_F$ after training, while the barrier is a small part of it; for deeper networks nothing was measured.
 #
-# **Read on.** [](45_coherence.ipynb): the same deviation without fixed weights. [](53_asymmetric_mlps.ipynb): barriers of networks with fixed weights on MNIST. [](11_exact_loss.ipynb): barriers against which end?
+# **Read on.** [](45_coherence.ipynb): the same deviation without fixed weights. [](53_asymmetric_mlps.ipynb): barriers of networks with fixed weights on MNIST. [](62_the_word_barrier.ipynb): barriers against which end?
 
 # %% [markdown]
 # ## Evidence

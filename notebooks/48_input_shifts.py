@@ -6,15 +6,15 @@
 # %% [markdown]
 # # Exchanging two inputs of a layer costs in proportion to its width
 #
-# *If a layer's inputs change places, how much must its weights grow to compute the same?*
+# *With some weights fixed, how much must squared trained ones grow if a layer's inputs change places?*
 #
-# By about the squared shift of fixed parts, divided by $\mu$, the share of trained weights, after little training (proved). For the cheapest exchange that shift is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] times** the number of neurons × smallest squared distance of inputs × variance of fixed weights, at 2048 neurons (limit: 2).
+# By about the squared shift of fixed parts, divided by $\mu$, the share of trained weights, after little training (proved). For the cheapest exchange that squared shift is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] times** the number of neurons × smallest squared distance of inputs × variance of fixed weights, at 2048 neurons (limit: 2).
 #
 # :::{glue:figure} fig_answer
 # :name: fig-shift-answer
 # :alt: Squared shift against the number of neurons, both axes from 0. The points lie on the line of slope 2, inside the paper's wedge between the slopes 1 and 3; at 2048 neurons the recorded point is [[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] times the number of neurons.
 #
-# Squared shift of the cheapest exchange over the least squared distance of two inputs, fixed weights of variance 1. Large dot: recorded; small dots: this run; grey: the paper's interval.
+# Squared shift of the cheapest exchange, $\gamma_{\mathrm{in}}^2$, over the least squared distance of two inputs ($U_a$: row of input $a$ in an orthonormal basis); fixed weights of variance 1. Large dot: recorded; small: this run; grey: the paper's interval.
 # :::
 #
 # **How sure.** The first sentence is the paper's theorem, checked to rounding on [[n(I7.bound)]] reindexings and [[n(I7.minimum)]] cheapest exchanges; the limit 2 is proved here, shifts measured on [[n(I7.constant)]] layers; recorded.

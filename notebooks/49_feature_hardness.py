@@ -27,7 +27,7 @@
 # | A bound for all output weights at once (ours) | [true](#I8.after) | up to [[100 * I8.after:≤.0f]] % of the least error |
 # | A bound from homogeneity alone (ours) | [true](#I8.homogeneous) | up to [[100 * I8.homogeneous:≤.0f]] % of the least error |
 #
-# **Open.** Larger trained parts: with $d = 41$ inputs the bound is empty from $\lVert \alpha \rVert_2 \lVert W \rVert_F =$ [[2**0.5 * I8.trained:.0f]] on.
+# **Open.** Larger trained parts, by a proof, not by a run: with $d = 41$ inputs the bound is empty from $\lVert \alpha \rVert_2 \lVert W \rVert_F =$ [[2**0.5 * I8.trained:.0f]] on.
 #
 # **For the authors.** In Thm C.10 print *with probability at least $1 - \exp(-cd)$ …, for all $\alpha$ and $W$ satisfying …*, with $b_\star = 0$; likewise *for all $\alpha$* in Thm C.9.
 

@@ -9,7 +9,7 @@
 #
 # *Is the average of two trained networks worst at some middle width, even after matching?*
 #
-# No, if matched by activations (ten thousand steps): the loss rises **[[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]) times** as much at width 15 as at the worst between 15 and 100. By weights it is open: **[[Z11.peak:.2f]] ([[Z11.peak:to]]) times** at the worse end; a peak would be 0.9 or less.
+# No, if matched by activations (ten thousand steps): the loss rises **[[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]) times** as much at width 15 as at the worst width between 15 and 100. By weights it is open: **[[Z11.peak:.2f]] ([[Z11.peak:to]]) times** at the worse end; a peak would be 0.9 or less.
 #
 # :::{glue:figure} fig_found
 # :alt: Three intervals on an axis from 0 of the barrier at an end of the widths, divided by the highest barrier at another width. The region up to 0.9 is shaded, a peak would lie there. Widths 15 to 100 matched by activations: [[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]). Matched by weights: [[Z11.peak:.2f]] ([[Z11.peak:to]]). Width 6 against all wider ones, matched by weights: [[Z11.narrower:.2f]] ([[Z11.narrower:to]]). None lies wholly in the shaded region.
@@ -17,7 +17,7 @@
 # Barrier (largest rise of the loss) at the higher end of the widths over the highest between; last row: at width 6 over any wider. Recorded on MNIST; bars: 99.9 % intervals.
 # :::
 #
-# **How sure.** Ten thousand steps, as we read “10000 epochs”; longer not run. [[n(Z11.peak)]] groups of four networks a width, recorded; each “false” confirmed by a second seed. “Greatly”: 2; “limited”: half or more left.
+# **How sure.** Ten thousand steps, as we read “10000 epochs”; [[n(Z11.peak)]] groups of four networks per width, recorded; each “false” confirmed by a second seed. We read “greatly” as twofold, “limited” as half or more left.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -27,7 +27,7 @@
 # | Unmatched, the {term}`NLL <negative log-likelihood>` is "constantly large for all widths we have examined" (sec. 6) | [true](#Z12.direct) | [[100 * Z12.direct:.0f]] % ([[100 * low(Z12.direct):.0f]] to [[100 * high(Z12.direct):.0f]]) of that of guessing, where least |
 # | The peak "doesn't change according to depths, but it got bigger" with the data (Fig. 14) | [open, no peak seen](#Z18.mnist) | two to six layers; CIFAR-10: only an altered copy at hand |
 #
-# **Open.** Whether matching by weights leaves a peak: 18 more groups (ten take {glue:text}`hours_steps` core-hours); whether the barrier rises from width 6: one more group. Both matchers after 200 epochs: {glue:text}`hours_long` core-hours.
+# **Open.** A peak by weights: 18 more groups (ten take {glue:text}`hours_steps` core-hours); rows 2, 3: 12 and 50 times as many; a rise from width 6: one more; row 5: more widths, CIFAR-10's original files; 200 epochs: {glue:text}`hours_long` core-hours.
 #
 # **For the authors.** Print with Fig. 7 which algorithm found the permutation (the choice is worth a factor of [[1 / Z11.matcher:.1f]], [[1 / Z11.matcher:to]]), and whether "10000 epochs" are steps.
 
@@ -213,7 +213,7 @@ figures.show("fig_width_idea", idea)
 # The theory. First: the loss between two minima with $M = 20$, $m = 40$, matched by the paper's Algorithm 1. Second: the barrier after matching over the width, in the limit $M \to \infty$.
 # :::
 #
-# MNIST has no teacher, and no width is known to be its $M$. What remains of the theory is the shape: between the narrowest and the widest networks of Fig. 7, 15 and 100 units a layer, there should be a width at which the barrier is higher than at both.
+# MNIST has no teacher, and no width is known to be its $M$. What remains of the theory is the shape: between the narrowest and the widest networks of Fig. 7, 15 and 100 units per layer, there should be a width at which the barrier is higher than at both.
 # One ratio says whether it is: the barrier at the higher of the two ends over that at the width between them where it is highest. We call it a peak if the ratio is at most 0.9.
 #
 # The largest of several means is too large by chance. So that width is found on one half of the networks and its barrier taken on the other; if anything, this makes the ratio too large, an error against the paper's sentence.
@@ -316,9 +316,9 @@ def ends(order: str) -> Callable[[Curves], list]:
 # | --- | --- | --- | --- |
 # | ten thousand steps | weights | [open](#Z11.peak) | [[Z11.peak:.2f]] ([[Z11.peak:to]]) |
 # | ten thousand steps | activations | [false](#Z11.peak_activations) | [[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]) |
-# | 200 epochs | weights | [open, not run](#Z11.peak_long) | {glue:text}`hours_long` core-hours |
-# | 200 epochs | activations | [open, not run](#Z11.peak_long_activations) | in the same run |
-# | 10 000 epochs | weights | [open, not run](#Z11.peak_printed) | {glue:text}`hours_printed` core-hours |
+# | 200 epochs | weights | [not run](#Z11.peak_long) | {glue:text}`hours_long` core-hours |
+# | 200 epochs | activations | [not run](#Z11.peak_long_activations) | in the same run |
+# | 10 000 epochs | weights | [not run](#Z11.peak_printed) | {glue:text}`hours_printed` core-hours |
 #
 # After activation matching the barrier only falls with the width: at 15 it is higher than at every wider one, with both seeds.
 # After weight matching the curve is flat within its errors.
@@ -574,7 +574,7 @@ figures.show("fig_widths", figure, legend=3)
 # :::{glue:figure} fig_widths
 # :alt: Barrier of the negative log-likelihood against the width on a logarithmic axis, on training images in the first panel and on test images in the second. Three curves with bands, one for direct interpolation and one for each matcher.
 #
-# As Z, Fig. 7, on {glue:text}`where`, after {glue:text}`epochs` epochs: means over {glue:text}`pairs` pairs of four-layer networks with bands from the 10th to the 90th percentile, as printed, and bars for the mean at two-sided $10^{-3}$ (Student's quantile, over groups).
+# {glue:text}`where` after {glue:text}`epochs` epochs, as in Z, Fig. 7: means over {glue:text}`pairs` pairs of four-layer networks with bands from the 10th to the 90th percentile, as printed, and bars for the mean at two-sided $10^{-3}$ (Student's quantile, over groups).
 # Grey: $m =$ {glue:text}`narrow` to {glue:text}`wide`, in a run in full the widths of Z, Fig. 7 (profile {glue:text}`profile`).
 # :::
 #

@@ -9,7 +9,7 @@
 #
 # *Can two neurons of a network trained on MNIST be merged while the loss stays low?*
 #
-# Yes, on leading components: at the worst width accuracy falls by **[[100 * P8.projected_points_accuracy:.2f]] ([[100 * P8.projected_points_accuracy:to]]) points**, and the loss rises steadily on **[[100 * P8.projected_monotone:.0f]] ([[100 * P8.projected_monotone:to]]) %** of paths. On whole images none of [[n(P8.mnist_first_order)]] merged networks (tanh) is a first-order saddle: the loss falls in **[[P8.mnist_first_order]]** directions or more.
+# Yes, on leading principal components: at the worst width accuracy falls by **[[100 * P8.projected_points_accuracy:.2f]] ([[100 * P8.projected_points_accuracy:to]]) points**, and the loss rises steadily on **[[100 * P8.projected_monotone:.0f]] ([[100 * P8.projected_monotone:to]]) %** of paths. On whole images none of [[n(P8.mnist_first_order)]] permutation points of four minima (tanh) is a first-order saddle: the loss falls in **[[P8.mnist_first_order]]** directions or more.
 #
 # :::{glue:figure} fig_price
 # :name: fig-price-of-merge
@@ -18,11 +18,11 @@
 # What changes the price of a merge, as a factor on the loss; recorded on leading components. Bars: 99.9 %.
 # :::
 #
-# **How sure.** [[n(P8.projected_monotone)]] paths, recorded, on 50 components of images; of whole images, of which the paper speaks, [[n(P8.mnist_first_order)]] permutation points, by {prf:ref}`thm-inertia`, no paths. Tanh: the paper names no activation.
+# **How sure.** [[n(P8.projected_monotone)]] paths on 50 principal components, recorded; on whole images, of which the paper speaks, [[n(P8.mnist_first_order)]] points of four minima, one per width ({prf:ref}`thm-inertia`), no paths. Tanh: the paper names no activation.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "some of the permutation points correspond to first-order saddles" on MNIST (abstract) | [none among those found](#P8.mnist_first_order) | [[P8.mnist_first_order]] or more falling directions at all [[n(P8.mnist_first_order)]] points on whole images |
+# | "some of the permutation points correspond to first-order saddles" on MNIST (abstract) | [none among those found](#P8.mnist_first_order) | [[P8.mnist_first_order]] or more falling directions at all [[n(P8.mnist_first_order)]] points of four minima |
 # | "in most cases the loss increased monotonically toward the permutation point" (sec. 5) | [not run](#P8.mnist_monotone) | components: [[100 * P8.projected_monotone:.0f]] % ([[100 * P8.projected_monotone:to]]) of paths |
 # | "the barrier height (loss at saddle) decreased with the number $H$ of hidden neurons" (sec. 5) | [not run](#P8.mnist) | components: like $H$ to the power [[P8.projected_falls:.1f]] ([[P8.projected_falls:to]]) |
 # | "The accuracy on the training set decreases only marginally" (Fig. 3B) | [not run](#P8.mnist_accuracy) | components: [[100 * P8.projected_points_accuracy:.2f]] ([[100 * P8.projected_points_accuracy:to]]) points at most |
@@ -271,7 +271,7 @@ claims.check("P8.mnist", slope, stderr=slope_error, n=n_slope)
 # The run minimises at the permutation point, too (`permutation_point`), from the end of the path with the mean of the two parameter vectors and the sum of their columns.
 #
 # P concludes from the rise of the loss that "the permutation point is a saddle, and not a minimum", and states in the abstract that it is a "first-order" one. With one output the first would follow ({prf:ref}`cor-maximum`).
-# With ten, where no path ends there, it is $J$ and $D$ that decide: by {prf:ref}`thm-inertia` the Hessian at the permutation point has at least $\rho + \nu_-$ negative eigenvalues, $\rho = \operatorname{rank} J$. So it is a saddle if $J \ne 0$, and of first order only if $\rho + \nu_- \le 1$. From $\rho = 2$ on a small half circle around it exchanges the two neurons at losses below its own ({prf:ref}`thm-round`, whose half circle takes only the critical point and two negative eigenvalues that $J$ brings); whether descent from there leads to the trained network is not looked at here. On whole images the least $\rho + \nu_-$ is [[P8.mnist_first_order]], over all neurons of the minima of four widths ([false](#P8.mnist_first_order)). For almost all targets no network has such a point at all: $\rho = 9$ wherever the functions of {prf:ref}`thm-generic-rank`, in its form for the last hidden layer, are independent; the targets here are a teacher's outputs, so that $\rho$ is counted. At a critical point $\rho \le 9$, as $c^\top J = 0$ for the neuron's column $c$ of output weights; a tenth value that counts there is what the last gradient leaves.
+# With ten, where no path ends there, it is $J$ and $D$ that decide: by {prf:ref}`thm-inertia` the Hessian at the permutation point has at least $\rho + \nu_-$ negative eigenvalues, $\rho = \operatorname{rank} J$. So it is a saddle if $J \ne 0$, and of first order only if $\rho + \nu_- \le 1$. From $\rho = 2$ on a small half circle around it exchanges the two neurons at losses below its own ({prf:ref}`thm-round`, whose half circle needs only the critical point and two negative eigenvalues that $J$ brings); whether descent from there leads to the trained network is not looked at here. On whole images the least $\rho + \nu_-$ is [[P8.mnist_first_order]], over all neurons of four minima, one per width ([false](#P8.mnist_first_order)); singular values of $J$ below a thousandth of the largest count as 0. For almost all targets no network has such a point at all: $\rho = 9$ wherever the functions of {prf:ref}`thm-generic-rank`, in its form for the last hidden layer, are independent; the targets here are a teacher's outputs, so that $\rho$ is counted. At a critical point $\rho \le 9$, as $c^\top J = 0$ for the neuron's column $c$ of output weights; a tenth value that counts there is what the last gradient leaves.
 
 # %% Compare with random pairs
 others = {H: found.merges[teachers:] for H, found in at_width.items()}
@@ -615,7 +615,7 @@ figures.numbers(
 #   Descent that stops earlier ends elsewhere ([chapter 24](24_deep_merge.ipynb)).
 #
 # What this page cannot decide are the statements on paths with whole images at $H$ from 10 to 25.
-# The dearest minimum on whole images took {glue:text}`needed` products with the Hessian (of a budget of {glue:text}`whole_products`), where {glue:text}`usual` did on average with the leading components.
+# The most expensive minimum on whole images took {glue:text}`needed` products with the Hessian (of a budget of {glue:text}`whole_products`), where {glue:text}`usual` did on average with the leading components.
 # With {glue:text}`dear` products for a minimum, on all 784 pixels, the design of P, Fig. 3 (60 000 images, 100 distances, 6 {term}`teachers <teacher and student>` at each width) would cost {glue:text}`core_hours(60_000, *PAPER, 6, 100, dear):.0f` hours of one core in double precision. Less decides:
 # 20 000 images still give many equations for each weight, and with 3 teachers at each width 12 rising paths of 12 are most. Then 12 distances and the permutation point, for barrier and accuracy, cost {glue:text}`hours` hours, and 38 distances, 25 of them in the first decade as in the paper, for the rise, {glue:text}`hours_monotone`. Larger networks may need more products.
 #

@@ -9,7 +9,7 @@
 #
 # *What would it cost two neurons of a network trained on images to exchange their functions?*
 #
-# In squared trained weights, with large fixed weights **[[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times** as much as with weights fixed at zero, by the paper's formula in the layer where the factor is least; **[[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times** if weights are fitted anew by ridge regression.
+# With large fixed weights a swap costs **[[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times** as much, in squared trained weights, as with weights fixed at zero, by the paper's formula in the layer where the factor is least. By ridge regression it costs **[[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times** as much.
 #
 # :::{glue:figure} fig_recorded_swaps
 # :alt: Factor by which swaps cost more with large fixed weights than with weights fixed at zero, on a logarithmic axis from 1. W-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_scale:.0f]], by ridge regression [[10 ** I15.mnist_scale_ridge:.0f]], from [[10 ** I15.mnist_scale_ridge:to]]; syre-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_syre:.0f]].
@@ -23,12 +23,12 @@
 # | --- | --- | --- |
 # | Fig. 12, {term}`Mahalanobis <Mahalanobis norm>` estimate: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale) | [[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times as large |
 # | Fig. 12, ridge regression: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale_ridge) | [[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times as large |
-# | For realistic dimensions only "astronomically wide" layers have close centres, and so cheap swaps (App. G.2) | [true: hardly any at 512 units](#I15.mnist_diagonal) | at most [[high(I15.mnist_diagonal):≤.4f]] cheap partners a neuron (layer 1) |
-# | Without large fixed weights layers "exhibit low subspace coherence" (1: one coordinate alone spans a direction; App. G.5) | [open: not on one seed](#I18.low), [true: lower than with them](#I18.low_beside) | [[I18.low:±]] of its range in layer 2 (low: 0.5 or less; “false” takes a second seed) |
+# | For realistic dimensions only "astronomically wide" layers have close centres, and so cheap swaps (App. G.2) | [true: hardly any at 512 units](#I15.mnist_diagonal) | [[I15.mnist_diagonal:±]] cheap partners per neuron (layer 1) |
+# | Without large fixed weights layers "exhibit low subspace coherence" (coherence is 1 if the subspace contains a coordinate axis; App. G.5) | [open: above 0.5 on the one seed](#I18.low), [true: lower than with them](#I18.low_beside) | [[I18.low:±]] of its range in layer 2 (low: up to 0.5; “false” takes a second seed) |
 # | … "in particular in later layers" | [true](#I18.later) | layer 4 over layer 2: [[I18.later:±]] |
 # | With them they "tend to exhibit higher subspace coherence values" (App. G.5) | [true](#I18.higher_w) | [[I18.higher_w:±]] times as high |
 #
-# **Open.** {term}`Coherence <coherence>` in layer 2: a second seed, 2 core-hours. Ours: whether both estimates rank pairs alike; whether coherence is alike before training (large fixed weights: [[I18.start:.2f]] ([[I18.start:to]]) times).
+# **Open.** {term}`Coherence <coherence>` in layer 2: a second seed, 2 core-hours. Ours: whether both estimates rank pairs alike (two thousand networks); whether coherence is alike before training (a thousand; large fixed weights: [[I18.start:.2f]] ([[I18.start:to]]) times).
 #
 # **For the authors.** No sentence to change; in App. G.3 say in words what the figures show.
 
@@ -296,7 +296,7 @@ figures.show("fig_recorded_swaps", figure)
 # | --- | --- | --- |
 # | $\sigma_F = 1$ over 0, W-MLPs, Mahalanobis (Fig. 12): at least 2 | [[10 ** I15.mnist_scale:to]] | [true](#I15.mnist_scale) |
 # | the same by ridge regression: at least 2 | [[10 ** I15.mnist_scale_ridge:to]] | [true](#I15.mnist_scale_ridge) |
-# | syre-MLPs, $\sigma_F = 1$, over W-MLPs, 0 (Figs. 12, 19): at least 2 | [[10 ** I15.mnist_syre:to]] | [true](#I15.mnist_syre) |
+# | syre-MLPs, $\sigma_F = 1$, over W-MLPs, 0 (Figs. 12, 19): at least 2 | [[10 ** low(I15.mnist_syre):.0f]] to [[10 ** high(I15.mnist_syre):.0f]] | [true](#I15.mnist_syre) |
 # | at $\sigma_F = 0$ "near zero and even negative" costs dominate (Fig. 17; words of Q3): half of the pairs | [[100 * I15.mnist_zero:.0f]] % of the pairs | [true](#I15.mnist_zero) |
 # | at $\sigma_F = 1$ no cheap partners in layer 1 (App. G.2, Fig. 18): at most one for ten neurons | [[I15.mnist_diagonal:.0f]] | [true](#I15.mnist_diagonal) |
 # | ordinary MLPs: all costs 0 (sec. 4.2, Fig. 16) | 0, to rounding | [true](#I15.symmetric) |
@@ -436,7 +436,7 @@ claims.check("I18.higher_w", lambda e: e.higher("W 1"), **twice)
 # %% [markdown]
 # ## What it means for merging networks
 #
-# The more an exchange costs, the more firmly neurons keep their places: with fixed weights of scale 1 it costs more than with zeros, in every layer. What the average of two such networks loses is measured in [](53_asymmetric_mlps.ipynb): nothing at $\sigma_F = 1$, and nearly as much as between ordinary networks with zeros alone, where exchanges cost little. That costs keep them is not shown by this: where fixed weights are no larger than first random ones, swap costs predict who takes whose place in [[100 * I3.places_predicted:.0f]] of 100 comparisons, by chance 50, but without any weight decay, too, and random weights, which cost nothing, tell it as well ([](42_swap_cost.ipynb), on MNIST).
+# The more an exchange costs, the more firmly neurons keep their places: with fixed weights of scale 1 it costs more than with zeros, in every layer. What the average of two such networks loses is measured in [](53_asymmetric_mlps.ipynb): nothing at $\sigma_F = 1$, and nearly as much as between ordinary networks with zeros alone, where exchanges cost little. That costs keep them is not shown by this: where fixed weights are no larger than first random ones, swap costs predict who takes whose place in [[100 * I3.places_predicted:.0f]] of 100 comparisons (chance: 50); but they do so without weight decay, too, and random weights that cost nothing predict it as well ([](42_swap_cost.ipynb), on MNIST).
 #
 # **Read on.** [](53_asymmetric_mlps.ipynb): what averaging such networks costs. [](44_gaussian_mixture.ipynb): swap costs on data of a dimension that one can choose. [](56_matchers.ipynb): which matching leaves the lowest {term}`barrier`.
 

@@ -27,7 +27,7 @@
 # | "one such a global permutation" a block group (App. F.4) | [true](#I16.symmetry) | outputs equal to [[I16.symmetry:≤.0e]] |
 # | Drawn "per input channel" (App. F.2) masks reach few neurons of the first layer (ours) | [true](#I16.first_layer) | [[I16.first_layer]] of 128 or more are missed, in [[n(I16.first_layer)]] masks (92 by count) |
 #
-# **Open.** Their part in trained networks' barriers: a pair of printed ResNets takes about one GPU hour.
+# **Open.** How much these symmetries add to trained networks' barriers: a pair of printed ResNets takes about one GPU hour.
 #
 # **For the authors.** In App. F.2 print *per output channel (spread randomly over the input channels and kernel dimensions)*; in App. G.4 say that 8 entries are fixed in each row.
 

@@ -10,15 +10,15 @@
 #
 # *Which way of matching two networks leaves the lowest rise of the loss halfway?*
 #
-# With 48 units a layer, a descent on the loss itself: it leaves **[[X3.straight_through:±]] times** what weight matching leaves. With 512 units weight matching leaves no rise: halfway the loss lies **[[-X3.wide_barrier:±]] nats** below the ends. With large fixed weights the best matching changes accuracy by **[[X3.fixed_weights:±]] points**.
+# In plain networks of 48 units per layer, descent on the loss: it leaves **[[X3.straight_through:±]] times** what weight matching leaves. With 512 units weight matching leaves no rise: halfway the loss lies **[[-X3.wide_barrier:±]] nats** below the ends. With large fixed weights the best matching changes accuracy by **[[X3.fixed_weights:±]] points**.
 #
 # :::{glue:figure} fig_recorded_matchers
 # :alt: Rise of the loss halfway that is left, in units of what weight matching leaves, on an axis from 0 to 1.5 with a line at 1. Plain networks: straight-through matching [[X3.straight_through:±]], twenty descents of weight matching [[X3.restarts_barrier:±]], REPAIR after weight matching [[X3.repair_plain:±]]; activations, from the initial weights of He et al., [[X3.start:±]]. With layer norm: activations [[X3.norm_activations:±]], REPAIR after weight matching [[X3.repair_norm:±]].
 #
-# What is left of the rise halfway, weight matching of the same networks being 1: plain ones, ones from the initial weights of He et al., and with layer norm (LN); 48 units a layer. Recorded MNIST run; bars: 99.9 % intervals.
+# What is left of the rise halfway, weight matching of the same networks being 1: plain ones, ones from the initial weights of He et al., and with layer norm (LN); 48 units per layer. Recorded MNIST run; bars: 99.9 % intervals.
 # :::
 #
-# **How sure.** Test images of MNIST; [[n(X3.straight_through)]] pairs of narrow, [[n(X3.wide_barrier)]] of wide networks; row 1: [[n(X3.deep_best)]] pairs with five units a layer, all orders, on forty small digits; recorded.
+# **How sure.** Test images of MNIST; [[n(X3.straight_through)]] pairs of narrow, [[n(X3.wide_barrier)]] of wide networks; row 1: [[n(X3.deep_best)]] pairs with five units per layer, all orders, on forty small digits; recorded.
 #
 # | We expected | We find | By how much |
 # | --- | --- | --- |
@@ -29,7 +29,7 @@
 # | With layer norm {term}`REPAIR` changes less than a tenth | [false](#X3.repair_norm) | [[X3.repair_norm:±]] times the rise |
 # | In wide networks matching by weights leaves no rise | [true](#X3.wide_barrier) | [[X3.wide_barrier:±]] nats (none: 0 or less) |
 #
-# **Open.** The initial weights of He et al.: 400 pairs, 0.5 core-hours. Restarts: 3500 pairs for a value near the border. With layer norm whether activations match better depends on the number of images (Evidence).
+# **Open.** The initial weights of He et al.: 400 pairs, 0.5 core-hours. Restarts: 3500 pairs for a value near the threshold. With layer norm whether activations match better depends on the number of images (Evidence).
 #
 # **For the authors.** Nothing: no paper is judged here.
 
@@ -484,7 +484,7 @@ ranks = measured("plain", rank_correlation)
 gained = compared("plain", "weights, restarts", "weights")
 
 # %% [markdown]
-# Recorded on MNIST with 48 units a layer, as ratios of mean barriers on test images:
+# Recorded on MNIST with 48 units per layer, as ratios of mean barriers on test images:
 #
 # | Statement | Networks | Measured | We find |
 # | --- | --- | --- | --- |
@@ -762,7 +762,7 @@ figures.table(
 # So
 # these rows are what is reached at this price, no verdict on the methods.
 #
-# Most comparisons below are ratios of barriers, and what is claimed is about MNIST and 48 units a layer; of other runs the boxes say what they lack.
+# Most comparisons below are ratios of barriers, and what is claimed is about MNIST and 48 units per layer; of other runs the boxes say what they lack.
 # Where a matcher leaves no barrier, halfway is as good as the ends or better, and a ratio means nothing: it is judged only where the mean barrier in the denominator is positive by its interval.
 # [](#sec-wide) has what becomes of wide networks.
 
@@ -929,7 +929,7 @@ claims.check("X3.zero_weights", **sparse)
 # ### Wide networks
 #
 # Ainsworth et al. find that weight matching merges wider networks with less of a barrier; how barriers on MNIST depend on the width is the question of [](51_width_barriers.ipynb).
-# Here the first two kinds are trained once more, with {glue:text}`wide` units a layer, {glue:text}`wide_pairs` pairs of each, and matched by the two matchers that do not descend on the loss.
+# Here the first two kinds are trained once more, with {glue:text}`wide` units per layer, {glue:text}`wide_pairs` pairs of each, and matched by the two matchers that do not descend on the loss.
 # Correlations of more units take more images to tell: they are taken on 10 000 training images, or all that there are.
 # A barrier may be negative: then the merged network has a lower
 # loss on images that it has not seen than its ends have on average. Barriers near 0 are compared by their difference, pair by pair. What is claimed is about 512 units, all images of MNIST and ten epochs; of other runs the boxes say what they lack.
@@ -948,7 +948,7 @@ head = [f"{m}{after}" for m in ASKED for after in ("", ", REPAIR")]
 figures.table(" | ".join(["networks", *head]), body)
 
 # %% [markdown]
-# Mean barrier halfway on test images with its standard error, {glue:text}`wide` units a layer, {glue:text}`wide_pairs` pairs of each kind, {glue:text}`epochs` epochs of {glue:text}`trained_on` images; profile {glue:text}`profile`.
+# Mean barrier halfway on test images with its standard error, {glue:text}`wide` units per layer, {glue:text}`wide_pairs` pairs of each kind, {glue:text}`epochs` epochs of {glue:text}`trained_on` images; profile {glue:text}`profile`.
 
 # %% Plot narrow beside wide
 figure, axes = figures.panels(2)
@@ -1068,7 +1068,7 @@ figures.numbers(
 # - The rank correlation of objective and barrier over the local optima of weight matching is {glue:text}`ranks`. The best of {glue:text}`restarts` descents leaves {glue:text}`gained` times the mean barrier of one descent.
 # - Before its gain a layer norm makes the units' second moments right by itself, on average, but not each single unit. After weight matching REPAIR leaves {glue:text}`repair_plain` of the barrier without norms, {glue:text}`repair_norm` with them.
 # - With fixed weights of $\sigma_F = 1$ the matcher that is best on one half of the pairs gains {glue:text}`gain` points of accuracy on the other, against the networks as they are; at $\sigma_F = 0$ matching by correlation leaves {glue:text}`sparse` of the barrier.
-# - Wide networks, {glue:text}`wide` units a layer: weight matching leaves a barrier of {glue:text}`wide_plain` without norms, where the networks as they are have {glue:text}`alone_0`, and {glue:text}`wide_norm` of {glue:text}`alone_1` with layer norm.
+# - Wide networks, {glue:text}`wide` units per layer: weight matching leaves a barrier of {glue:text}`wide_plain` without norms, where the networks as they are have {glue:text}`alone_0`, and {glue:text}`wide_norm` of {glue:text}`alone_1` with layer norm.
 #   The barrier after matching by activations less that after weight matching is {glue:text}`turned_plain` and {glue:text}`turned_norm`.
 #
 # This page cannot decide whether the order of the matchers is the same for convolutions and residual networks, for networks trained to the end, and for searches with the steps of their authors; where {claim}`X3.restarts_barrier` is open, whether restarts lower the mean barrier by a tenth, for which {glue:text}`pairs` pairs are few then; and, with the few small pairs of the smaller profiles, whether twenty descents find the exact optimum for nine

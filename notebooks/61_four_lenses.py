@@ -23,10 +23,10 @@
 # | --- | --- | --- |
 # | At most half of the rise is left (ours; "likely no loss barrier", which Zhan et al. quote, says more) | [true](#X1.digits_permutation) | [[100 * X1.digits_permutation:±]] % is left (rescaled, too) |
 # | "all permutations of neurons in a given layer can be performed at equal loss" (Brea et al., sec. 1) | [true, for one merge](#X1.digits_merge) | [[100 * X1.digits_merge:±]] % of the barrier |
-# | "paths … that lead through a ‘permutation point’" (Brea et al., abstract) | [true; a lower one goes round it](#X1.price_bound) | for odd orders none below a loss of $(\frac14 - \frac1{2\pi})/d$, $d$ neurons and inputs (proved) |
+# | "paths … that lead through a ‘permutation point’" (Brea et al., abstract) | [true; a lower one goes round it](#X1.price_bound) | odd permutations: none below a loss of $(\frac14 - \frac1{2\pi})/d$, $d$ neurons and inputs (proved) |
 # | "the error barrier … between two solutions can be arbitrarily large" (Zhao et al., sec. 5.2) | [true, but not between these](#X1.digits_scale) | rescaling changes the rest by [[100 * (X1.digits_scale - 1):±]] % |
 # | "unaligned LMC is achieved for large $\sigma_F$" (Bürgin et al., Q1) | [true of most of the rise](#X1.fixed_direct) | [[100 * X1.fixed_direct:±]] % of the barrier is left |
-# | Swap costs (Bürgin et al., (16)) tell which neurons a matcher moves (this book) | [open, in part](#X1.swap_predicts) | mean rank [[X1.swap_predicts:.3f]] ([[X1.swap_predicts:to]]); chance 0.5, our border 1/3 |
+# | Swap costs (Bürgin et al., (16)) tell which neurons a matcher moves (this book) | [open, in part](#X1.swap_predicts) | mean rank [[X1.swap_predicts:.3f]] ([[X1.swap_predicts:to]]); chance 0.5, our threshold 1/3 |
 #
 # **Open.** On which side of a third that rank lies: 8 core-hours. Whether matching removes a tenth or more with fixed weights: 1.5 core-hours.
 #
@@ -368,7 +368,7 @@ figures.show("fig_lenses", figure, legend=3)
 #
 # *2* joins G and I: the penalty that gives I's costs their meaning also takes away the freedom from which G's high barriers come. (Rows with fixed parts are not balanced by it.) *3* is G's (15) for $k = 1$: a barrier without bound needs neurons of very different scale.
 #
-# ## Order is nearly all of the barrier
+# ## Order is most of the barrier
 #
 # Networks of 12 ReLU neurons with biases learn small digits on the cross-entropy with the penalty $\frac\gamma2 \lVert \theta \rVert^2$, until the rate has fallen to 0; in others half of the incoming weights are fixed. Four questions, and the recorded answers:
 #
@@ -377,10 +377,10 @@ figures.show("fig_lenses", figure, legend=3)
 # | What does {term}`weight matching` leave? | [less than half](#X1.digits_permutation) | [[100 * X1.digits_permutation:±]] % |
 # | How far apart is a network from itself in a random order? | [as far](#X1.digits_order) | the pairs are [[X1.digits_order:±]] times as far apart |
 # | What does scale add? | [nothing to speak of](#X1.digits_scale) | [[100 * (X1.digits_scale - 1):±]] % of what is left |
-# | How high is the cheapest merge? | [hardly at all](#X1.digits_merge) | [[100 * X1.digits_merge:±]] % |
+# | How high is the cheapest merge? | [very low](#X1.digits_merge) | [[100 * X1.digits_merge:±]] % |
 # | How high is the line with fixed weights, unmatched? | [less than half](#X1.fixed_direct) | [[100 * X1.fixed_direct:±]] % |
 #
-# To the line, order is nearly all the difference there is. In some networks the penalty has left a neuron that does next to nothing, and such a neuron is a free place: hence the cheap merge.
+# To the line, order is most of the difference there is. In some networks the penalty has left a neuron that does next to nothing, and such a neuron is a free place: hence the cheap merge.
 
 # %% Balance, and match
 INPUTS = 65  # 64 pixels and a 1
@@ -603,7 +603,7 @@ claims.check("X1.swap_predicts", mean_rank, **of_pairs)
 #
 # | Paper | explains of these barriers | leaves open |
 # | --- | --- | --- |
-# | **Z** | Order: [[100 * (1 - X1.digits_permutation):.0f]] % on digits, [[100 * (1 - X1.students_permutation):.1f]] % between students, and what is left there exactly; for wide students the rate of both ({prf:ref}`thm-direct`), for many teachers the best order's limit ({prf:ref}`thm-best`); how many zero neurons more make two minima one valley, and what fewer leave ({prf:ref}`thm-zero-rows`, {prf:ref}`cor-zero-rows`) | what the best order leaves on digits; neurons kept apart lead from there to the ensemble ({prf:ref}`prop-padding`), by a law that is not proved |
+# | **Z** | Order: [[100 * (1 - X1.digits_permutation):.1f]] % on digits, [[100 * (1 - X1.students_permutation):.1f]] % between students, and what is left there exactly; for wide students the rate of both ({prf:ref}`thm-direct`), for many teachers the best order's limit ({prf:ref}`thm-best`); how many zero neurons more make two minima one valley, and what fewer leave ({prf:ref}`thm-zero-rows`, {prf:ref}`cor-zero-rows`) | what the best order leaves on digits; neurons kept apart lead from there to the ensemble ({prf:ref}`prop-padding`), by a law that is not proved |
 # | **P** | The middle of every exchange; every order for the price of a merge, which a sum of two squares bounds for near neurons ({prf:ref}`thm-height`); which permutation points are passes, those of index 1 ({prf:ref}`thm-round`), and how many ({prf:ref}`thm-by-index`) | how high the straight line is |
 # | **G** | Lines between rescaled copies; what an exchange costs at least on any path, by the orientation of the first layer ({prf:ref}`thm-blind`); for one rescaled neuron behind more hidden layers no order of all layers lowers the power of the scale, only its constant, unless it puts that neuron to sleep ({prf:ref}`thm-all-layers`) | nearly all of these barriers; where two descents end is known for linear networks with a skip connection ({prf:ref}`thm-small-branch`), which says nothing of the straight line |
 # | **I** | Why fixed weights lower the line, to [[100 * X1.fixed_direct:.0f]] %, and in part which neurons move, as a start, not as a price ({claim}`I3.places_unpriced`); a start that hides them tells start from cost ({prf:ref}`thm-start`), which needs a least decay ({prf:ref}`thm-clocks`) | whether start or cost does it here ({claim}`I3.hidden_printed`) |

@@ -13,17 +13,17 @@
 # :::{glue:figure} fig_five_lines
 # :alt: Loss above the straight line between its ends, along the line between two networks. Unmatched, it rises to a hill with a top halfway; with the units of the second network put in the order of the first the hill is lower. The share of the barrier that is left in this run is written beside the second curve; a grey band marks the recorded share, [[100 * X9.barrier:to]] per cent of the height of the first. A point halfway marks the merged network after REPAIR.
 #
-# One pair of this run ({glue:text}`shown`, profile {glue:text}`profile`), on examples that neither has seen; point: after {term}`REPAIR`. Band: recorded, where matching helps least.
+# One pair of this run ({glue:text}`shown`, profile {glue:text}`profile`, {glue:text}`epochs` epochs), on unseen examples; point: after {term}`REPAIR`. Band: recorded after {glue:text}`recorded_epochs` epochs, in the architecture where matching helps least; after fewer, more is left.
 # :::
 #
 # **How sure.** Recorded on [[n(X9.barrier)]] pairs of each architecture, trained on small digits; the share is a mean over the pairs of the architecture where it is largest.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | At most half of the rise is left (ours; "likely no loss barrier", which Zhan et al. quote, says more) | [true](#X9.barrier) | at most [[100 * X9.barrier:±]] % |
+# | At most half of the rise is left (ours; "likely no loss barrier", which Zhan et al. quote, says more) | [true](#X9.barrier) | [[100 * X9.barrier:.0f]] % ([[100 * X9.barrier:to]]) where most is left |
 # | Permutations give "multiple equivalent global minima" (Brea et al., abstract) | [true, to rounding](#X9.function) | in [[n(X9.function)]] matches: all pairs by weights, three by four matchers |
 # | A random order of units is found again (ours) | [true, every unit](#X9.planted) | in all [[n(X9.planted)]] networks |
-# | Equation (16) is "the cost to swap neurons" $i$ and $j$ (Bürgin et al., sec. 4.2) | [true, to rounding](#X9.exchange) | [[n(X9.exchange)]] pairs of units |
+# | Equation (16) is "the cost to swap neurons" $i$ and $j$ (Bürgin et al., sec. 4.3) | [true, to rounding](#X9.exchange) | [[n(X9.exchange)]] pairs of units |
 # | If half of the units of both are kept side by side and the rest averaged, a third or less of the excess loss is left (ours; MLP, CNN) | [true](#X9.padding) | at most [[100 * X9.padding:±]] % |
 #
 # **Open.** Whether with half of the units kept an eighth or more is left in both ([[100 * X9.padding_law:±]] % where least): 1.6 core-hours. Other architectures: yours, by the command.
@@ -174,7 +174,7 @@ figures.show("fig_pair", figure, legend=4)
 # :::{glue:figure} fig_pair
 # :alt: Loss along the line between the two networks, as they are and with the units of the second in the order of the first, by weights and by activations, with bands of one standard error. Stars halfway mark the merged networks after REPAIR.
 #
-# Loss along the lines of the table; stars: merged, after REPAIR.
+# Loss along the lines of the table, in which ± is one standard error over batches of examples; stars: merged, after REPAIR.
 # :::
 #
 # What the papers say of these numbers:
@@ -198,13 +198,20 @@ def above(losses) -> np.ndarray:
 
 rises = {"unmatched": above(direct.losses), "matched": above(curve.losses)}
 high = rises["unmatched"].max()
-left = f", {100 * rises['matched'].max() / high:.0f} % " if high > 0 else ""
-left += ("left" if model else "here") if left else ""
-middle = report.repaired["weights"].middle.value
+found = {
+    "matched": rises["matched"].max(),
+    "after REPAIR": report.repaired["weights"].middle.value,
+}
+word = "left" if model else "here"
+said = {
+    name: f"{name}, {100 * top / high:.0f} % {word}" if high > 0 else name
+    for name, top in found.items()
+}
+middle = found["after REPAIR"]
 tops = [
     ("unmatched", high, "book:red"),
-    (f"matched{left}", rises["matched"].max(), "book:blue"),
-    ("and after REPAIR", middle, "book:green"),
+    (said["matched"], found["matched"], "book:blue"),
+    (said["after REPAIR"].replace("-", "−"), middle, "book:green"),
 ]
 for rise, (_, _, colour) in zip(rises.values(), tops, strict=False):
     axis.plot(at, rise, color=colour)
@@ -212,15 +219,17 @@ if not model:
     record = claims.recorded("X9.barrier")
     low, least, most = (high * record[k] for k in ("low", "value", "high"))
     axis.fill_between([0, 1], low, most, color="book:grey", alpha=0.25)
-    said = f"recorded: {100 * record['value']:.0f} %"
-    tops.append((said, least, "book:black"))
+    ends = f"{100 * record['low']:.0f} to {100 * record['high']:.0f} %"
+    tops.append((f"matched, recorded: {ends}", least, "book:black"))
+    figures.numbers(recorded_epochs=record["parameters"]["epochs"])
 axis.plot(0.5, middle, "o", color="book:green")
 axis.plot([0, 1], [0, 0], color="book:grey")
 step, below = 0.13 * np.ptp([top for _, top, _ in tops]), np.inf
 for name, top, colour in sorted(tops, key=lambda one: -one[1]):
     below = min(top, below - step)
+    start = 1 if "recorded" in name else 0.5  # a band, not a point
     axis.plot(
-        [0.5, 1.03, 1.06], [top, top, below], ":", color=colour, linewidth=1
+        [start, 1.03, 1.06], [top, top, below], ":", color=colour, linewidth=1
     )
     axis.text(1.08, below, name, color=colour, va="center")
 axis.set(xlabel=r"place $\lambda$ on the line", ylabel="loss above the ends")
@@ -394,7 +403,7 @@ figures.table(
 # %% [markdown] tags=["of-the-book"]
 # ## Matching leaves less than half of the barrier
 #
-# So it is in the recorded run, on [[n(X9.barrier)]] pairs of each architecture: at most [[100 * X9.barrier:±]] %, in the architecture where matching by weights helps least. In this run (profile {glue:text}`profile`) it leaves {glue:text}`left_says`.
+# So it is in the recorded run, on [[n(X9.barrier)]] pairs of each architecture: [[100 * X9.barrier:.0f]] % ([[100 * X9.barrier:to]]) in the architecture where matching by weights helps least. In this run (profile {glue:text}`profile`, {glue:text}`epochs` epochs of training instead of the recorded {glue:text}`recorded_epochs`) it leaves {glue:text}`left_says`.
 
 # %% [markdown] tags=["of-a-reader"]
 # ## What matching leaves of the barrier
@@ -657,7 +666,7 @@ figures.numbers(on_seen=f"{lmc.line(net_a, net_b, objective, seen).barrier:.3f}"
 #
 # ### Along a symmetry
 #
-# Where units pass a ReLU, or nothing, Zhao et al. have a curve of networks with the same function: incoming weights and biases times $e^{tM}$, outgoing ones times $e^{-tM}$. The line between two of its points is not flat.
+# Where units pass a ReLU, or nothing, Zhao et al. have a curve of networks with the same function: incoming weights and biases times $e^{tM}$, outgoing ones times $e^{-tM}$. The line between two of its points need not be flat.
 
 # %% Move along the orbit
 orbit, refused = None, "no layer makes units that can be exchanged"

@@ -6,25 +6,25 @@
 # %% [markdown]
 # # Matchings between published networks do not compose
 #
-# *What do the four papers' questions reveal about trained networks that strangers published?*
+# *What do the four papers' questions reveal about trained networks that others have published?*
 #
-# Between eight networks for molecular energies, weight matching sends **[[100 * X10.compose:.0f]] %** of the first hidden layer's units to the same unit directly and through a third. In small networks the units' order with the best midpoint is not the nearest in weights: its median rank is **[[X10.nearest:.0f]]** among the thousand nearest.
+# Between eight networks for molecular energies, weight matching sends **[[100 * X10.compose:.0f]] %** of the first hidden layer's units to the same unit directly and by way of a third network. In small networks, of the thousand orders nearest in weights the one with the best midpoint has median rank **[[X10.nearest:.0f]]**.
 #
 # :::{glue:figure} fig_compose
 # :alt: First panel, shares of units that go to the same unit directly and by way of a third network, for three hidden layers, by weights [[100 * X10.compose:.0f]] per cent in the first and less than that in the deeper ones, by activations [[100 * X10.compose_deep:≤.0f]] per cent at most in the deeper ones; all would be 100. Second panel, for 28 pairs of small networks the rank in weights of the order with the best midpoint, among the thousand nearest, on a logarithmic axis; they scatter over the whole range.
 #
-# First: units that go to the same unit directly and through a third network (ANI-1x, carbon); dashed: one network reordered. Second: rank in weights of the order with the best midpoint (madmom, 28 pairs).
+# First: units that go to the same unit directly and by way of a third network (ANI-1x, carbon); dashed: one network reordered. Second: rank in weights of the best of the thousand nearest orders (madmom, 28 pairs).
 # :::
 #
 # **How sure.** Measured once, on every network: 8 of ANI-1x (molecules), 8 of madmom (music), [[n(X10.nullity)]] of SpliceAI (DNA), [[n(X10.hubs)]] of mhcnuggets (receptors). Only inputs are sampled; criteria were committed before.
 #
 # | We expected | We find | By how much |
 # | --- | --- | --- |
-# | Less than half of the units go to the same unit directly and through a third network | [true](#X10.compose) | [[100 * X10.compose:.0f]] % of the first hidden layer |
-# | The order nearest in weights is not the best at the midpoint | [true](#X10.nearest) | the best has median rank [[X10.nearest:.0f]] of 1000 |
+# | Less than half of the units go to the same unit directly and by way of a third network | [true](#X10.compose) | [[100 * X10.compose:.0f]] % of the first hidden layer |
+# | The order nearest in weights is not the best at the midpoint | [true](#X10.nearest) | of the thousand nearest the best has median rank [[X10.nearest:.0f]] |
 # | Twenty random starts find the nearest of $(4!)^4$ orders | [false: less often](#X10.optimum) | in [[100 * X10.optimum:.0f]] %, not 90 %, of the pairs |
 # | In bidirectional networks it is chance which direction matches which | [false](#X10.reversal) | [[100 * X10.reversal:.0f]] % of the pairs are nearer reversed |
-# | The network nearest to all others of its family is the supposed ancestor | [false](#X10.hubs) | in [[X10.hubs:.0f]] of two families |
+# | The network nearest to all others of its family is the supposed ancestor | [false](#X10.hubs) | in neither of the two families |
 # | The last linear maps of SpliceAI can move in 4983 directions without changing an output | [true](#X10.nullity) | of 5379 parameters, in all [[n(X10.nullity)]] networks |
 #
 # **Open.** Nothing that these files could decide.
@@ -59,6 +59,8 @@ from lmc_helpers import chapter
 
 chapter.begin(globals())
 
+import re
+
 import numpy as np
 
 from lmc_helpers import claims, figures
@@ -82,12 +84,15 @@ for name, colour in (("weights", "blue"), ("activations", "orange")):
     left.text(3.1, shares[:, 2].mean(), f"by {name}", color=f"book:{colour}")
 left.axhline(100, color="book:grey", linestyle="--")
 left.text(1, 93, "one network in disguise", color="book:grey", va="top")
+first = 100 * np.mean(potential["C"]["compose"]["weights"], axis=0)[0]
+left.text(1.1, first + 6, f"{first:.0f} %", color="book:blue")
 left.set(xlabel="hidden layer", ylabel="units that compose, %", xticks=[1, 2, 3])
 left.set(xlim=(0.8, 4.3), ylim=(0, 105))
 ranks = np.sort(orders["rank"])
 right.plot(np.arange(1, 29), ranks, "o", color="book:blue")
 right.axhline(np.median(ranks), color="book:blue", linewidth=1)
-right.text(29, 1.1 * np.median(ranks), "median", color="book:blue")
+said = f"median\n{np.median(ranks):.0f}"
+right.text(29, np.median(ranks), said, color="book:blue", va="center")
 right.axhline(1, color="book:grey", linestyle="--")
 right.set(yscale="log", xlabel="pairs, sorted", ylabel="rank of the best order")
 right.set(xlim=(0, 36), xticks=[1, 28])
@@ -276,7 +281,7 @@ lead = [
 higher = np.array(tuned["gain of a random start"]) > 1e-9
 figures.numbers(
     sizes=" and ".join(str((family == f).sum()) for f in (0, 1)),
-    hubs=" and ".join(hubs),
+    hubs=" and ".join(re.sub(r"(\d\d:\d\d)$", r"*\1", hub) for hub in hubs),
     places=" and ".join(
         str(1 + (centre[family == f] > centre[names == name]).sum())
         for f, name in enumerate(known)

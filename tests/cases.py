@@ -411,6 +411,27 @@ CASES["partly rotary"] = Case(of(Packed, 2), TOKENS, 1 + 1 + 3 + 3, ("qkv.bias",
 CASES["packed rotary"] = Case(of(Packed, 4), TOKENS, 1 + 1 + 3)
 # the residual stream; which of two heads with the same keys, in one order for all; shared heads with units in each
 CASES["repeated keys"] = Case(Repeated, TOKENS, 1 + 1 + 1 + 2 + 2, ("k.bias",))
+
+
+class Mixed(nn.Module):
+    """Queries, keys and values inside each head, of a convolution of their groups, or before and behind one."""
+
+    def __init__(self, n, both):
+        super().__init__()
+        self.both, groups = both, 12 * n if both else 3 * n
+        self.qkv, self.mix = nn.Conv1d(4, 12 * n, 1), nn.Conv1d(12 * n, 12 * n, 1, groups=groups)
+        self.out = nn.Conv1d(4 * n * (1 + both), 2, 1)
+
+    def forward(self, x):
+        z = self.qkv(x)
+        z = torch.cat([z, self.mix(z)], 1) if self.both else self.mix(z)
+        q, k, v = z.view(len(z), -1, 12, z.shape[-1]).chunk(3, 2)
+        return self.out((q.mT @ (k @ v.mT)).mT.flatten(1, 2))
+
+
+# queries, keys and values before, then those of queries and keys, and of values; heads, and in each those
+CASES["mixed in groups"] = Case(of(Mixed, 1, False), images(2, 4, 3), 3 + 2)
+CASES["heads twice"] = Case(of(Mixed, 2, True), images(2, 4, 3), 1 + 2 + 2)
 CASES["norm in heads"] = Case(
     of(
         nn.Sequential,
@@ -511,6 +532,7 @@ ORDERED = {  # what makes the order of hidden units count
 
 def zeroed(h):
     h[h < 0] = 0
+    h[h.sum(-1) > 1] = h.mean(0).tanh()
     return h
 
 
@@ -661,20 +683,17 @@ class Decoder(nn.Module):
 
 @case(2, TOKENS)
 class Sequences(nn.Module):
-    """Of several lengths, in any order; last states of both directions side by side; a table longer than the text."""
+    """Of several lengths, in any order; last states of both directions side by side; more rows than the text reads."""
 
     def __init__(self):
         super().__init__()
-        self.rnn, self.out, self.places = (
-            nn.LSTM(5, 4, bidirectional=True),
-            nn.Linear(8, 2),
-            nn.Parameter(torch.randn(14, 8)),
-        )
+        self.rnn, self.out = nn.LSTM(5, 4, bidirectional=True), nn.Linear(8, 2)
+        self.places = nn.Parameter(torch.randn(7, 1, 8))
 
     def forward(self, x):
         h, (last, _) = self.rnn(nn.utils.rnn.pack_padded_sequence(x, [5, 7], True, enforce_sorted=False))
-        h = nn.utils.rnn.pad_packed_sequence(h, True)[0]
-        return self.out((h + last.transpose(0, 1).flatten(1)[:, None] + self.places[:7]).tanh())
+        h, places = nn.utils.rnn.pad_packed_sequence(h, True)[0], self.places.expand(7, 2, 8)[:4].flatten(0, 1)
+        return self.out((h + last.transpose(0, 1).flatten(1)[:, None] + places[:7]).tanh())
 
 
 @case(1 + 1 + 2, images(5, 3, 8, 8))
@@ -694,14 +713,10 @@ class Divided(nn.Module):
 class Across(nn.Module):
     """Groups of four channels over 2 and 10: the two of a, two of b, and two whole groups of b with their channels."""
 
-    def __init__(self):
+    def __init__(self, *before):
         super().__init__()
-        self.a, self.b, self.norm, self.out = (
-            nn.Conv2d(3, 2, 1),
-            nn.Conv2d(3, 10, 1),
-            nn.GroupNorm(3, 12),
-            nn.Linear(12, 2),
-        )
+        self.a, self.norm, self.out = nn.Conv2d(3, 2, 1), nn.GroupNorm(3, 12), nn.Linear(12, 2)
+        self.b = nn.Sequential(nn.Conv2d(3, 10, 1), *before)
 
     def forward(self, x):
         return self.out(self.norm(torch.cat([self.a(x), self.b(x)], 1)).relu().mean((2, 3)))
@@ -726,6 +741,8 @@ class Places(nn.Module):
 
 
 CASES["norm across"] = CASES.pop("Across")
+# the two of a; the pair of b that is cut off; two groups, in each two pairs, and in one order for both the two of these
+CASES["norms across"] = Case(lambda: Across(nn.GroupNorm(5, 10)), PIXELS, 1 + 1 + 1 + 2 + 2)
 
 
 for step in ORDERED | FREE:

@@ -1,7 +1,5 @@
 """Batches as people have them: pairs, several inputs, mappings; data in memory are cut, others passed over."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress

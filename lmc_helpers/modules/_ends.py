@@ -1,21 +1,22 @@
 """The line between two modules: the tensors that have a halfway, by kind, and a check that nothing else counts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
 
 from lmc_helpers.modules._data import run
 from lmc_helpers.modules._module import called, copied, fitting, outputs_of, tensors, tensors_of, untouched
 from lmc_helpers.modules._plain import Reads, SecondRoad, reached, unsaved
+from lmc_helpers.modules._precision import Types
 from lmc_helpers.networks.permutations import change
 
 Values = dict[str, Tensor]
 STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
-_HOLDERS = (list, tuple, dict)
 _OWN = set(vars(nn.Module()))  # attributes of every module
 
 
@@ -67,20 +68,27 @@ class Ends:
             self.u.pop(name, None), self.v.pop(name, None)
 
     def _check_attributes(self) -> None:
-        """Raise if tensors and numbers that are no state differ between the modules, so that it does not tell them."""
-        others = dict(self.modules[1].named_modules())
+        """Raise if classes, attributes or what else a state holds differ between the modules."""
+        one, two = (dict(end.named_modules()) for end in self.modules)
         state = {id(value) for end in self.modules for value in [*end.parameters(), *end.buffers()]}
-        for home, one in self.modules[0].named_modules():
-            for name, u in ((name, u) for name, u in vars(one).items() if name not in _OWN):
-                v = vars(others[home]).get(name) if home in others else None
-                held = [[t for t in tensors_of(of) if id(t) not in state] for of in (u, v) if isinstance(of, _HOLDERS)]
-                differ = len(held) == 2 and (len(held[0]) != len(held[1]) or not all(map(_equal, *held)))
-                if differ or (isinstance(u, (Tensor, float)) and not _equal(u, v)):
+        for home in one | two:
+            kinds = [type(end[home]).__qualname__ if home in end else "nothing" for end in (one, two)]
+            if kinds[0] != kinds[1]:
+                raise ValueError(
+                    f"{home or 'the module'!r} is {kinds[0]} in a and {kinds[1]} in b; allowed: equal ones"
+                )
+            for name in (name for name in vars(one[home]) if name not in _OWN):
+                u, v = ([t for t in _said(vars(end[home]).get(name)) if id(t) not in state] for end in (one, two))
+                if len(u) != len(v) or not all(map(_equal, u, v)):
                     where = f"{home}.{name}".removeprefix(".")
                     raise ValueError(
                         f"the attribute {where!r} differs between a and b, or is missing in b, and is not a parameter "
                         "or buffer; allowed: equal ones, or modules without it"
                     )
+        others = self.modules[1].state_dict()
+        for name, u in self.modules[0].state_dict().items():  # of quantised layers, for example
+            if name not in self.u and not all(map(_equal, tree_leaves(u), tree_leaves(others.get(name)))):
+                raise ValueError(f"{name!r}, of the state, differs between a and b; allowed: equal ones")
         hidden = []
         for end in self.modules:
             own = {id(value) for value in end.parameters()}
@@ -147,9 +155,10 @@ class Ends:
 
 def check_same(b: nn.Module, made: nn.Module, x: Any, chosen: Callable | None = None) -> None:
     """Raise unless a module with its units in another order gives the outputs of the one that it was made of."""
-    expected, found = (_outputs(copied(end), x, 0, chosen or (lambda out: out)) for end in (b, made))
+    with Types(replace=False) as types:
+        expected, found = (_outputs(copied(end), x, 0, chosen or (lambda out: out)) for end in (b, made))
     changed = change(found, expected)
-    if not changed <= _rounding(expected):
+    if not changed <= _rounding(expected, types.seen):
         raise ValueError(
             f"b gives other outputs when its units are permuted, by {changed:.1e} of the largest: its groups are not "
             "those of a on these inputs; allowed: modules of one architecture, and its groups"
@@ -158,9 +167,10 @@ def check_same(b: nn.Module, made: nn.Module, x: Any, chosen: Callable | None = 
 
 def leads_to_ensemble(a: nn.Module, b: nn.Module, middle: nn.Module, x: Any) -> bool:
     """True if the outputs of a module are the means of those of two."""
-    found, u, v = ([one for one in _outputs(net, x, 0) if one.is_floating_point()] for net in (middle, a, b))
+    with Types(replace=False) as types:
+        found, u, v = ([one for one in _outputs(net, x, 0) if one.is_floating_point()] for net in (middle, a, b))
     expected = [(one + two) / 2 for one, two in zip(u, v, strict=True)]
-    return change(found, expected) <= _rounding(expected)
+    return change(found, expected) <= _rounding(expected, types.seen)
 
 
 def check_followed(model: nn.Module, x: Any) -> None:
@@ -178,16 +188,30 @@ def _outputs(model: nn.Module, x: Any, seed: int, chosen: Callable = lambda out:
         return [one.clone() for one in outputs_of(chosen(run(model, fitting(model, x))))]
 
 
-def _rounding(outputs: list[Tensor]) -> float:
-    """A change that rounding makes."""
+def _rounding(outputs: list[Tensor], inside: float = 0.0) -> float:
+    """A change that rounding makes in the types of outputs, and in one of a precision ``inside`` of the call."""
     types = [one.dtype for one in outputs if one.is_floating_point() or one.is_complex()]
-    return max((torch.finfo(kind).eps ** 0.5 for kind in types), default=0.0)
+    return max(0.0, inside, *(torch.finfo(kind).eps for kind in types)) ** 0.5
 
 
 def _equal(u: Any, v: Any) -> bool:
     if isinstance(u, Tensor) and isinstance(v, Tensor):
         return u.shape == v.shape and (u.is_meta or torch.equal(u, v.to(u)))
     return type(u) is type(v) and u == v
+
+
+def _said(u: Any) -> list[Any]:
+    """What an attribute says: tensors, numbers, words and functions, one after the other."""
+    if isinstance(u, partial):
+        u = [u.func, *u.args, *u.keywords.items()]
+    if isinstance(u, (list, tuple)):
+        return [one for each in u for one in _said(each)]
+    if isinstance(u, (Tensor, Mapping)):
+        return list(tensors_of(u))
+    u = u.tolist() if isinstance(u, np.ndarray) else u
+    return [
+        u if isinstance(u, (bool, int, float, str, list)) else getattr(u, "__code__", getattr(u, "__qualname__", 0))
+    ]
 
 
 def _is_mask(value: Tensor) -> bool:

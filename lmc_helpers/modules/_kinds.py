@@ -13,8 +13,6 @@ may take the place of the factors, inverse and transposed where e_t is −1; whe
 rotations. Signs are found by :mod:`lmc_helpers.modules._signs`.
 """
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import math
@@ -85,6 +83,10 @@ def kinds_of(probe: Probe, traced: Traced, only_signs: bool) -> dict[str, Kinds]
         if not found or holds(found):
             return found
         kept = {g: [one for one in vectors if holds({g: [one]})] for g, vectors in found.items()}
+        for g, vectors in found.items():  # those of places without derivatives, before a sign for example, all together
+            if sum(one not in kept[g] for one in vectors) > 1:
+                whole = tuple(map(sum, zip(*(one for one in vectors if one not in kept[g]), strict=True)))
+                kept[g] += [whole] if max(whole) <= 1 and holds({g: [whole]}) else []
         kept = {g: vectors for g, vectors in kept.items() if vectors}
         return kept if kept and holds(kept) else {}
 
@@ -97,7 +99,7 @@ def kinds_of(probe: Probe, traced: Traced, only_signs: bool) -> dict[str, Kinds]
         return of
 
     def shifts(some: Vectors) -> Act:
-        c = {g: torch.stack([uniform(symmetry.sizes[g], -1, 1) for _ in vectors]) for g, vectors in some.items()}
+        c = {g: torch.stack([uniform(symmetry.sizes[g], -3, 3) for _ in vectors]) for g, vectors in some.items()}
         e = {g: torch.tensor(vectors, dtype=torch.float64) for g, vectors in some.items()}
         return lambda g, t, units: units + (c[g] * e[g][:, t, None]).sum(dim=0).to(units)
 
@@ -111,7 +113,7 @@ def kinds_of(probe: Probe, traced: Traced, only_signs: bool) -> dict[str, Kinds]
         return of
 
     scales, translations = ({}, {}) if only_signs else _infinitesimal(probe, traced, points, generator)
-    scales = proven(scales, factors(lambda m: uniform(m, 0.5, 2)))
+    scales = proven(scales, factors(lambda m: 16 ** uniform(m, -1, 1)))
     translations = proven(translations, shifts)
     signs: Vectors = {}
     for g in filter(groups.__contains__, symmetry.groups):

@@ -1,7 +1,5 @@
 """Positions of units in a module's parameters: the axes that make them, and those that read them in a sum."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Preparation of a user's module, common to all methods here: unwrap, copy, check, run."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, nullcontext
@@ -114,7 +112,8 @@ def called(model: nn.Module, x: Any, values: Mapping[str, Tensor] | None = None)
     if values:
         check_unscripted(model)
     with types_of(model), x if isinstance(x, Call) else nullcontext(x) as x:
-        given = x if isinstance(x, Mapping) else dict(enumerate(x if isinstance(x, (tuple, list)) else (x,)))
+        several = isinstance(x, (tuple, list)) and not isinstance(x, nn.utils.rnn.PackedSequence)
+        given = x if isinstance(x, Mapping) else dict(enumerate(x if several else (x,)))
         own: dict[Any, Any] = {key: one.clone() if isinstance(one, Tensor) else one for key, one in given.items()}
         args, kwargs = ((), own) if isinstance(x, Mapping) else (tuple(own.values()), {})
         return torch.func.functional_call(model, dict(values), args, kwargs) if values else model(*args, **kwargs)

@@ -5,8 +5,6 @@ output; those that are left out are unknown, and refused if they are used. Rules
 that are summed or meet.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -49,6 +47,7 @@ POINTWISE = {  # beside those that torch tags
 
 
 VIEWS = "view", "_unsafe_view", "reshape", "_reshape_alias", "unflatten", "flatten"
+CARRIES = {*VIEWS, *"expand permute t transpose slice select split split_with_sizes unbind cat".split()}
 PASSED = {"_to_copy", "aminmax", "_local_scalar_dense", "select", "slice", "unbind"}  # and moves
 PICKED = dict.fromkeys(("index", "embedding"), "indices")  # operation → its argument that says which entries it takes
 PICKED |= dict.fromkeys(("index_select", "gather", "scatter", "scatter_add", "scatter_reduce"), "index")
@@ -285,6 +284,7 @@ def _index(f, a, out):
     new = f.broadcast(*(f.axes(picks[d]) for d in chosen))
     for d in chosen:
         f.pick(axes[d], picks[d], new)
+        f.indexed |= {atom.root() for product in resolved(axes[d]) for atom in product}
     at = chosen[0] if chosen == list(range(chosen[0], chosen[-1] + 1)) else 0
     kept = [axis for d, axis in enumerate(axes) if d not in chosen]
     return [[*kept[:at], *new, *kept[at:]]]
@@ -293,10 +293,12 @@ def _index(f, a, out):
 @rule("index_put", "_unsafe_index_put")
 def _index_put(f, a, out):
     picks = [(d, pick) for d, pick in enumerate(a.indices) if pick is not None]
-    if len(picks) == 1 and picks[0][1].dtype == torch.bool and a.values.numel() == 1:  # h[mask] = 0
+    if len(picks) == 1 and picks[0][1].dtype == torch.bool:  # h[mask] = 0, or a token
         ((d, mask),) = picks
         behind = [fresh(1) for _ in range(a.self.ndim - d - mask.ndim)]
-        return [f.broadcast(f.axes(a.self), [*f.axes(mask), *behind])]
+        if a.values.numel() == 1 or a.values.ndim <= len(behind):
+            token = [f.axes(a.values)] if a.values.numel() > 1 else []
+            return [f.broadcast(f.axes(a.self), [*f.axes(mask), *behind], *token)]
     f.writes = True
     (taken,) = _index(f, a, [a.self])
     for axes in taken.each() if isinstance(taken, State) else [taken]:
@@ -547,6 +549,7 @@ def _convolution(f, a, out):
         same(reads, channels if a.transposed else one)
         same(makes, made if a.transposed else flat([group, made]))
         makes = flat([group, made])
+        f.blocked.append((Atom.reason, group, [one, made]))
     else:
         same(channels, reads)
     f.note(channels)
@@ -578,11 +581,13 @@ def _layer_norm(f, a, out):
     return [f.broadcast(axes, *(f.axes(one) for one in own if one is not None))]
 
 
-def _grouped(axis: Axis, size: int) -> list[Axis]:
+def _grouped(f: Any, axis: Axis, size: int) -> list[Axis]:
     """Groups of a size on an axis that may be exchanged: whole ones in one part of a sum; the other parts are cut."""
     at, groups = 0, []
     for product in resolved(axis):
         first, last = -(-at // size) * size, (at + count(product)) // size * size
+        if (first, last) != (at, at + count(product)):
+            f.unpack((product,))
         if first < last:
             groups.append(fresh((last - first) // size))
             same(cut(axis, first, last), flat([groups[-1], fresh(size)]))
@@ -595,7 +600,7 @@ def _grouped(axis: Axis, size: int) -> list[Axis]:
 @rule("native_group_norm")
 def _group_norm(f, a, out):
     axes = f.axes(a.input)
-    for group in _grouped(axes[1], length(axes[1]) // a.group):
+    for group in _grouped(f, axes[1], length(axes[1]) // a.group):
         f.note(axes[0], group)
     own = [f.axes(one)[0] for one in (a.weight, a.bias) if one is not None]
     return [f.broadcast(axes, *([one, *(fresh(1) for _ in axes[2:])] for one in own))]

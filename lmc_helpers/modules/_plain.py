@@ -10,11 +10,14 @@ from __future__ import annotations
 import copy
 import dis
 import gc
+import itertools
+import math
+import sys
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from traceback import walk_stack
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -22,8 +25,9 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrize, prune, remove_spectral_norm, remove_weight_norm
 from torch.nn.utils.spectral_norm import SpectralNorm
 from torch.nn.utils.weight_norm import WeightNorm
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_leaves
 
 from lmc_helpers._wrappers import bare
 
@@ -64,10 +68,10 @@ def plain(model: nn.Module, every: bool = False) -> nn.Module:
             one: Any = made.get_submodule(name)
             kind = {key: value for key, value in vars(type(one)).items() if key not in ("__dict__", "__weakref__")}
             one.__class__ = type(type(one).__name__, type(one).__bases__, kind)  # what is removed is an attribute of it
-            value = nn.Parameter(getattr(one, tensor).detach().clone())
+            value, buffer = getattr(one, tensor).detach().clone(), not [*one.parametrizations[tensor].parameters()]
             parametrize.remove_parametrizations(one, tensor)
             delattr(one, tensor)
-            one.register_parameter(tensor, value)
+            one.register_buffer(tensor, value) if buffer else one.register_parameter(tensor, nn.Parameter(value))
     return made
 
 
@@ -169,10 +173,10 @@ def _foreign(one: Any) -> bool:
 
 
 @cache
-def _names(code: CodeType) -> frozenset[str]:
-    """The global names in a piece of code and those inside it."""
-    found = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
-    return frozenset(found.union(*(_names(one) for one in code.co_consts if isinstance(one, CodeType))))
+def _names(code: CodeType, kinds: tuple[str, ...] = ("LOAD_GLOBAL",)) -> frozenset[str]:
+    """The global names, or names of other kinds, in a piece of code and those inside it."""
+    found = {step.argval for step in dis.get_instructions(code) if step.opname in kinds}
+    return frozenset(found.union(*(_names(one, kinds) for one in code.co_consts if isinstance(one, CodeType))))
 
 
 def unsaved(model: nn.Module) -> set[str]:
@@ -210,15 +214,55 @@ class Reads(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
+Other = tuple[float | None, float]  # c and by, as in Call
+
+
+@cache
+def _compared(code: CodeType) -> tuple[set[float], set[str]]:
+    """The numbers and the names on the lines of a piece of code that compare something."""
+    steps = [(one, one.positions.lineno if one.positions else None) for one in dis.get_instructions(code)]
+    lines = {line for one, line in steps if one.opname == "COMPARE_OP"}
+    here = [one.argval for one, line in steps if line in lines and one.opname.startswith("LOAD_")]
+    numbers = {value for value in here if isinstance(value, (int, float)) and not isinstance(value, bool)}
+    return numbers, {value for value in here if isinstance(value, str)}
+
+
+def _others(n: float, frames: Iterable[FrameType]) -> set[Other]:
+    """Other values of a number: smaller and larger ones, and those about numbers that the caller's code compares."""
+    found: set[Other] = {(None, -1), (None, 1), (None, 16)}
+    if isinstance(n, float):
+        found |= {(math.nan, 0), (math.inf, 0), (-math.inf, 0)}
+    own = (one for one in frames if one.f_globals.get("__name__", "").partition(".")[0] != "torch")
+    for frame in itertools.islice(own, 3):
+        numbers, names = _compared(frame.f_code)
+        held = {**frame.f_globals, **frame.f_locals}
+        for _ in range(2):  # attributes, and theirs
+            held |= {k: v for name in names for k, v in getattr(held.get(name), "__dict__", {}).items() if k in names}
+        numbers = numbers | {held[name] for name in names if type(held.get(name)) in (int, float)}
+        for c in sorted(numbers)[:MOST]:
+            if isinstance(n, float):
+                found |= {(c, by) for by in (-1e-3, 0, 1e-3)}
+            elif abs(c) <= LARGEST * (1 + abs(n)):  # it may be a length
+                found |= {(c + by, 0) for by in (-1, 0, 1)}
+    return found
+
+
+MOST = 8  # numbers of a piece of code
+LARGEST = 100
+
+
 class Call(TorchDispatchMode):
     """A call of a module, the operations that it is made of, and their numbers.
 
-    Some numbers n that the module reads may be n + (1 + |n|) · by in it; bools, their opposite.
+    Some numbers that the module reads may be others in it, c + (1 + |c|) · by for c, by default the number itself;
+    bools, and what a search for entries that are not 0 takes, are their opposite.
     """
 
-    def __init__(self, x: Any, inputs: Sequence[Tensor], names: Mapping[tuple, str], which: Sequence[int], by: int):
+    def __init__(
+        self, x: Any, inputs: Sequence[Tensor], names: Mapping[tuple, str], which: Collection[int], other: Other
+    ):
         super().__init__()
-        self.x, self.inputs, self.names, self.which, self.by = x, inputs, names, which, by
+        self.x, self.inputs, self.names, self.which, self.other = x, inputs, names, which, other
         self.broken = False  # whether the module does not run to its end with these numbers
 
     def __enter__(self):
@@ -226,7 +270,8 @@ class Call(TorchDispatchMode):
         #: operation, numbers, shapes of the first tensor that it takes and of results
         self.steps: list[tuple[Any, dict[str, Any], tuple[int, ...], list[torch.Size]]] = []
         self.path = self.count = 0  # of operations and what they read; of numbers that the module has read
-        self.sites: dict[int, list[int]] = {}  # place in the code that reads numbers which depend on inputs → which
+        #: place in the code that reads numbers which depend on inputs → which these are, and others that may count
+        self.sites: dict[int, tuple[list[int], set[Other]]] = {}
         self.known = set(map(_home, self.inputs))  # memory of what depends on inputs
         super().__enter__()
         return self.x
@@ -235,24 +280,32 @@ class Call(TorchDispatchMode):
         tensors, kwargs = _tensors((args, kwargs)), kwargs or {}
         read = {self.names[key] for key in map(memory, tensors) if key in self.names}
         self.read |= read
-        self.path = hash((self.path, str(func), *sorted(read)))
+        self.path = hash((self.path, func, *sorted(read)))
+        depends = torch.Tag.nondeterministic_seeded in func.tags or not self.known.isdisjoint(map(_home, tensors))
+        searches = func is torch.ops.aten.nonzero.default
+        if searches and self.count in self.which:
+            args = (args[0] == 0,)
         out = func(*args, **kwargs)
         made = _tensors(out)
-        depends = torch.Tag.nondeterministic_seeded in func.tags or not self.known.isdisjoint(map(_home, tensors))
         (self.known.update if depends else self.known.difference_update)(map(_home, made))
         names = (argument.name for argument in func._schema.arguments)
         numbers = dict([*zip(names, args, strict=False), *kwargs.items()])
-        numbers = tree_map(lambda one: None if isinstance(one, Tensor) else one, numbers)
+        numbers = {name: _number(value) for name, value in numbers.items()}
         if func.overloadpacket.__name__.startswith("lift_fresh"):  # made of Python's numbers
             numbers["data"] = repr(made[0].tolist())
         self.steps.append((func, numbers, tensors[0].shape if tensors else (), [one.shape for one in made]))
-        if isinstance(out, (bool, int, float)):
+        if searches or isinstance(out, (bool, int, float)):
             if depends:
-                site = hash(tuple((frame.f_code, line) for frame, line in walk_stack(None)))
-                self.sites.setdefault(site, []).append(self.count)
+                frames = [frame for frame, _ in walk_stack(sys._getframe(1))]
+                site = hash(tuple((frame.f_code, frame.f_lineno) for frame in frames))
+                which, others = self.sites.setdefault(site, ([], set()))
+                which.append(self.count)
+                others |= {(None, 0)} if searches or isinstance(out, bool) else _others(out, frames)
             self.count += 1
-            if self.count - 1 in self.which:
-                return not out if isinstance(out, bool) else out + (1 + abs(out)) * self.by
+            if self.count - 1 in self.which and not searches:
+                c, by = self.other
+                c = out if c is None else c
+                return not out if isinstance(out, bool) else type(out)(c + (1 + abs(c)) * by if by else c)
         return out
 
     def varied(self, others: Iterable[Call]) -> dict[int, list[set[int]]]:
@@ -282,11 +335,40 @@ class Call(TorchDispatchMode):
         return found
 
 
+class Leaving(TorchFunctionMode):
+    """Tells by what methods numbers that depend on inputs leave torch in a call, so that nothing follows them."""
+
+    METHODS = frozenset({"numpy", "tolist", "__array__"})
+
+    def __init__(self, model: nn.Module, call: Call):
+        super().__init__()
+        self.call, self.by = call, set[str]()
+        codes = (one.__code__ for one in reached(model) if isinstance(one, FunctionType))
+        self.may = any(_names(code, ("LOAD_ATTR", "LOAD_METHOD")) & self.METHODS for code in codes)
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        name = getattr(func, "__name__", "")
+        if name in self.METHODS and _home(args[0]) in self.call.known:
+            self.by.add(name)
+        return func(*args, **(kwargs or {}))
+
+
 HARMLESS = {"alpha", "beta", "fill_value", "k", "value"}  # numbers on which no axis depends
 
 
 def _tensors(value: Any) -> list[Tensor]:
-    return [one for one in tree_leaves(value) if isinstance(one, Tensor)]
+    """The tensors in arguments or results of an operation."""
+    if isinstance(value, Tensor):
+        return [value]
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return [one for part in parts for one in _tensors(part)]
+
+
+def _number(value: Any) -> Any:
+    """An argument of an operation, without tensors."""
+    if isinstance(value, (list, tuple)):
+        return [*map(_number, value)]
+    return None if isinstance(value, (Tensor, torch.ScriptObject)) else value
 
 
 def _home(tensor: Tensor) -> int:

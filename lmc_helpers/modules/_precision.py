@@ -1,7 +1,5 @@
 """Modules in double precision, also where their code names another type, as in ``x.float()``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,11 +13,11 @@ _CASTS = (Tensor.float, Tensor.half, Tensor.bfloat16)
 
 
 class Types(TorchFunctionMode):
-    """Sees whether a type below float64 is made, or reads each as float64 if ``replace``."""
+    """Sees the precision of the coarsest type below float64 that is made, or reads each as float64 if ``replace``."""
 
     def __init__(self, replace: bool):
         super().__init__()
-        self.replace, self.seen = replace, False
+        self.replace, self.seen = replace, 0.0
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -27,7 +25,8 @@ class Types(TorchFunctionMode):
             func = Tensor.double if func in _CASTS else func
             args, kwargs = tuple(map(_double, args)), {name: _double(one) for name, one in kwargs.items()}
         out = func(*args, **kwargs)
-        self.seen |= isinstance(out, Tensor) and out.dtype in LOW
+        if isinstance(out, Tensor) and out.dtype in LOW:
+            self.seen = max(self.seen, torch.finfo(out.dtype).eps)
         return out
 
 

@@ -8,8 +8,6 @@ of a sum are equal. Solutions of all equations keep the module's outputs, since 
 Where very many places of arguments must change sign together, fewer signs are found.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import operator

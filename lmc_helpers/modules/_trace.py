@@ -58,6 +58,7 @@ from lmc_helpers.modules._axes import (
 )
 from lmc_helpers.modules._module import called, outputs_of, step_by_step, tensors_of
 from lmc_helpers.modules._operations import (
+    CARRIES,
     MOST,
     MOVES,
     PASSED,
@@ -106,14 +107,17 @@ class Follower(TorchDispatchMode):
         self.found: dict[tuple[int, int], list[tuple[int, int, Atom | None]]] = {}
         self.cut: set[Atom] = set()  # these indices
         self.laid: list[tuple[str, list[Axes]]] = []  # what is put one after another, each with units of its own
+        self.blocked: list[tuple[str, Axis, Axes]] = []  # an index of groups, and the units inside all of these
         #: source → axis and length of blocks that turn out to be read apart, the axes of each, and those that were read
         self.wanted: dict[int, tuple[int, int]] = {}
         self.blocks: dict[int, list[Axes]] = {}
         self.apart, self.reached = dict(blocks), {k: set[int]() for k in blocks}
         self.states = WeakTensorKeyDictionary()
         self.noted: list[Axes] = []
+        self.taken: list[Axes] = []  # the axes of what other operations take than those that carry entries along
         self.module = [""]
         self.stacked: set[Atom] = set()  # what is picked entry by entry
+        self.indexed: set[Atom] = set()  # what is picked by an index
         self.writes = False  # whether the present operation changes a tensor in place
         #: of each operation its name and the axes of its tensors, None for blocks that are read apart, and of its
         #: results, None if their use fixes the units
@@ -214,7 +218,8 @@ class Follower(TorchDispatchMode):
         name = func.overloadpacket.__name__
         name = name if name.endswith("__") else name.removesuffix("_")  # in place
         tensors = list(tensors_of((args, kwargs)))
-        Atom.reason = f"{name!r}" + (f" of {self.module[-1]!r}" if self.module[-1] else "")
+        shown = {"lift_fresh": "tensor", "resolve_neg": "tensor"}.get(name, name)  # made of numbers
+        Atom.reason = f"{shown!r}" + (f" of {self.module[-1]!r}" if self.module[-1] else "")
         if name.startswith("lift_fresh"):
             self.held |= {memory(tensor) for tensor in tensors}
         given: list[State | None] = []
@@ -231,6 +236,7 @@ class Follower(TorchDispatchMode):
                     self.state(one)
             given = [None if shaped or self.is_apart(name, one) else self.state(one) for one in tensors]  # before
             states = [axes for state in given if state is not None for axes in state.each()]
+            self.taken += states if name not in CARRIES else []
             for tensor in tensors:
                 k = self.numbers.get(memory(tensor))
                 if k is not None:
@@ -461,7 +467,7 @@ class Follower(TorchDispatchMode):
                     [[*of[:dim], cut(of[dim], *at), *of[dim + 1 :]] for of, at in parts if at[0] < at[1]], dim
                 )
         if (first, last) != (0, tensor.shape[dim]) and not is_fixed(state.variants[0][dim]):
-            self._unpack(resolved(state.variants[0][dim]))
+            self.unpack(resolved(state.variants[0][dim]))
         axes = [[*axes[:dim], cut(axes[dim], first, last), *axes[dim + 1 :]] for axes in state.variants]
         return replace(state, variants=axes)
 
@@ -474,18 +480,18 @@ class Follower(TorchDispatchMode):
         if axis is state.pack:
             return State([axes[:dim] + axes[dim + 1 :] for axes in self.part(tensor, dim, k, k + 1).variants])
         if not is_fixed(axis):
-            self._unpack(resolved(axis))
+            self.unpack(resolved(axis))
             self.stacked |= {atom.root() for atom in resolved(axis)[0]}
             fix(axis)
         if length(axis) <= MOST and {atom.root() for product in axis for atom in product} <= self.cut:
             cut(axis, k, k + 1)
         return replace(state, variants=[axes[:dim] + axes[dim + 1 :] for axes in state.variants])
 
-    def _unpack(self, picked: Axis) -> None:
+    def unpack(self, picked: Axis) -> None:
         """An axis of which parts are taken and which is a factor of a parameter's, not the last: that is packed."""
-        if len(picked) != 1 or len(picked[0]) != 1:
+        if len(picked) != 1 or not picked[0]:
             return
-        (atom,) = picked[0]
+        atom = picked[0][0]
         for k, tensor in enumerate(self.sources):
             for d, axis in enumerate(self.axes(tensor) if k not in self.blocks else ()):
                 parts = [(product, atom in product[:-1]) for product in resolved(axis)]
@@ -504,6 +510,13 @@ class Follower(TorchDispatchMode):
             places = {atom: (atom.size, frozenset((spot.name, spot.axis) for spot in free[atom])) for atom in alone}
             times = Counter(places.values())
             yield why, {atom for atom in alone if times[places[atom]] > 1}
+
+    def one_order(self, free: Mapping[Atom, Sequence[Spot]]) -> Iterator[tuple[str, list[Atom]]]:
+        """The free atoms inside an index of groups of which parts were taken, which are not followed apart."""
+        for why, index, inside in self.blocked:
+            parts = resolved(index)
+            if len(parts) > 1 or any(atom.parts is not None for atom in parts[0]):
+                yield why, [atom for axis in inside for product in branches(axis) for atom in product if atom in free]
 
     def packings(self) -> dict[tuple[int, int], Packed]:
         """The axes that turn out to be packed, by the parts into which their index was cut; few parts each."""
@@ -644,12 +657,14 @@ def _spots(
     for piece, product in enumerate(products):
         here = outside
         for k, atom in enumerate(product):
-            stride = step * count(product[k + 1 :])
-            if atom.parts is not None:
-                yield from _spots(name, d, atom.parts, packed, (offset, stride, here))
-            else:
-                yield atom, Spot(name, d, offset, stride, here, (piece, equal))
-                here = (*here, (atom, stride))
+            behind = product[k + 1 :]
+            stride = step * count(behind)
+            if atom.parts is not None:  # a sum: what is inside each of its parts, too
+                whole = tuple((*part, *behind) for part in resolved(atom.parts)) if behind else atom.parts
+                yield from _spots(name, d, whole, packed and not behind, (offset, step if behind else stride, here))
+                break
+            yield atom, Spot(name, d, offset, stride, here, (piece, equal))
+            here = (*here, (atom, stride))
         offset += step * count(product)
 
 
@@ -673,8 +688,7 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> tuple[Sy
     for k, read in follower.reached.items():
         if len(read) < len(follower.blocks.get(k, ())):
             follower.whole(k)
-    noted = follower.noted[len(names) :]
-    used = {atom for axes in noted for axis in axes for product in branches(axis) for atom in product}
+    used = {atom for axes in follower.taken for axis in axes for product in branches(axis) for atom in product}
     spots: dict[Atom, list[Spot]] = {}
     left: dict[str, list[str]] = {}  # why → parameter[axis]
     for k, name in enumerate(names):
@@ -694,19 +708,21 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> tuple[Sy
             left.setdefault(str(atom.fixed), []).extend(at)
     grouping = Grouping(follower, names, free, spots)
     whole = grouping.symmetry()
-    alike = [(f"{why}, which takes parts in their order", atoms) for why, atoms in follower.unlike(free)]
+    alike: list = [(f"{why}, which takes parts in their order", atoms) for why, atoms in follower.unlike(free)]
+    alike += [(f"{why}, all groups of which have one order of units", of) for why, of in follower.one_order(free)]
     for why, atoms in [*alike, ("their place between each other, in one order for all", grouping.pieces())]:
         of_atoms = [f"{spot.name}[{spot.axis}]" for atom in atoms for spot in free[atom] if spot.name not in buffers]
         left.setdefault(why, []).extend(of_atoms)
-    stacks = {names[k] for k in follower.apart}
+    stacks, picked = {names[k] for k in follower.apart}, set[str]()
     for k, name in enumerate(names):
-        axes = [] if k in follower.blocks else list(map(resolved, follower.axes(follower.sources[k])))
-        if follower.stacked & {axis[0][0] for axis in axes if len(axis) == len(axis[0]) == 1} and name not in buffers:
-            stacks.add(name)
+        axes = [] if k in follower.blocks or name in buffers else map(resolved, follower.axes(follower.sources[k]))
+        whole_axes = {axis[0][0] for axis in axes if len(axis) == len(axis[0]) == 1}
+        stacks |= {name} if follower.stacked & whole_axes else set()
+        picked |= {name} if follower.indexed & whole_axes else set()
     for places in whole.groups.values():  # entries of stacks, layers for instance, have units in one order
-        if {place.name for place in places} <= stacks and not any(place.where for place in places):
-            at = (place.name for place in places)
-            left.setdefault("a stack, all entries of which have one order of units", []).extend(at)
+        each = dict.fromkeys(place.name for place in places)
+        if each.keys() & stacks and each.keys() <= stacks | picked and not any(place.where for place in places):
+            left.setdefault("a stack, all entries of which have one order of units", []).extend(each)
     return replace(whole, left={why: tuple(dict.fromkeys(at)) for why, at in left.items() if at}), grouping
 
 
@@ -726,6 +742,7 @@ class Grouping:
                     self.beside.setdefault(spot.name, {})[atom] = spot
         self.companions = _companions(follower.noted, free)
         self.contexts: dict[Atom, Product] = {}
+        self.deep: set[Atom] = set()  # the atoms that are inside of indices inside of others
         for atom in free:
             self.context(atom)
         order = {name: follower.first_use.get(k, len(names)) for k, name in enumerate(names)}
@@ -746,6 +763,8 @@ class Grouping:
                 )
                 if inside and (outer.fixed or self._joins(outer, found)):
                     found.append(outer)
+                elif inside:
+                    self.deep.add(atom)
             self.contexts[atom] = tuple(found)
         return self.contexts[atom]
 
@@ -767,7 +786,7 @@ class Grouping:
             one
             for one in self.free
             for other in self.companions[one] - {*self.contexts[one]}
-            if one not in self.contexts.get(other, ()) and never_apart(one, other)
+            if one in self.deep or (one not in self.contexts.get(other, ()) and never_apart(one, other))
         ]
 
     def _beside(self, spot: Spot) -> list[Atom]:
@@ -859,5 +878,5 @@ def _companions(noted: Sequence[Axes], wanted: Mapping[Atom, Any]) -> dict[Atom,
 
 def _always(axis: Axis) -> set[Atom]:
     """The atoms whose index every entry of an axis has."""
-    products = resolved(axis)
-    return {atom for atom in products[0] if atom.parts is None} if len(products) == 1 else set()
+    found = list(map(set, branches(axis)))
+    return set.intersection(*found) if found else set()

@@ -186,9 +186,12 @@ def examples(name: str, loss: str = "") -> Any:
     if not all(one.isfinite().all() for one in tensors_of(x)):
         raise ValueError(f"inputs of {name!r} are not finite; allowed: finite numbers")
     if loss == "cross_entropy" and isinstance(y, Tensor) and (y.ndim < 2 or not y.is_floating_point()):
-        if y.is_floating_point() or (y[y != -100] < 0).any():  # torch ignores −100
-            raise ValueError(f"targets are {y.dtype} from {y.min().item()}; allowed: labels 0, 1, … for cross-entropy")
-        y = y.long()
+        whole = y.long()
+        if y.is_floating_point() or (whole[whole != -100] < 0).any():  # torch ignores −100
+            raise ValueError(
+                f"targets are {y.dtype} from {whole.min().item()}; allowed: labels 0, 1, … for cross-entropy"
+            )
+        y = whole
     return x, y
 
 

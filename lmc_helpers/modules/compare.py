@@ -16,11 +16,11 @@ from lmc_helpers._typing import Positive, Reals, Seed, checked
 from lmc_helpers.barrier import GRID, check_lambdas
 from lmc_helpers.modules._data import batches, few, kept
 from lmc_helpers.modules._module import check_pair, copied, fitting, tensors, untouched
-from lmc_helpers.modules.line import Line, Measured, Statistics, _evaluated, _jackknife, line
+from lmc_helpers.modules.line import Line, Measured, Statistics, _evaluated, _jackknife, check_repeated, line
 from lmc_helpers.modules.match import Unmatched, match
 from lmc_helpers.modules.plane import pyplot
 from lmc_helpers.modules.repair import repair
-from lmc_helpers.networks.permutations import Symmetry, change
+from lmc_helpers.networks.permutations import Symmetry
 from lmc_helpers.progress import during
 
 __all__ = ["Report", "compare"]
@@ -30,7 +30,6 @@ STYLE = "body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 
 STYLE += "td,th{text-align:left;padding:.3em 1em .3em 0;border-bottom:1px solid #ccc}svg{max-width:100%;height:auto}"
 _Number = tuple[float, float | None] | None  # with its error
 CLEAR = 3  # standard errors
-SAME = 1e-3  # of losses of one network on one batch, relative
 COLUMNS = ("barrier", "middle above the mean of the ends", "loss in the middle", "accuracy in the middle")
 
 
@@ -254,10 +253,8 @@ def compare(
         losses, sizes, accuracy = _evaluated(a, [(tensors(one), tensors(one), 1.0) for one in halves], loss, data)
         repaired = {}
         for k, (name, found) in enumerate(lines.items()):
-            ends = [one.batch_losses[:, -1] for one in (direct, found)]  # of a
-            same = found.sizes.shape == sizes.shape and torch.allclose(found.sizes, sizes)
-            if not same or change(ends[:1], ends[1:]) > SAME:
-                raise ValueError("the data are other batches in each pass; allowed: list(data), the same in each")
+            check_repeated(found.sizes, sizes)
+            check_repeated(direct.batch_losses[:, -1], found.batch_losses[:, -1])  # of a
             own = found.batch_losses[:, [0, -1, places.index(0.5)]]
             value, error = _jackknife(_halfway, torch.cat([own, losses[:, [k]]], dim=1), sizes)
             one, two, three = (Measured(value[kind].item(), error[kind].item()) for kind in value)

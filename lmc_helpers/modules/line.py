@@ -21,6 +21,7 @@ from lmc_helpers.modules._ends import Ends, norms, placed
 from lmc_helpers.modules._module import check_pair, copied, fitting, tensors_of, untouched
 from lmc_helpers.modules._plain import remembered
 from lmc_helpers.modules.losses import Combined
+from lmc_helpers.networks.permutations import change
 from lmc_helpers.progress import progress
 
 __all__ = ["Line", "Measured", "interpolate", "line"]
@@ -30,6 +31,7 @@ PARTS = 20  # at least, that a pair (x, y) is cut into, for errors over batches
 LARGEST = 256  # examples of such a part
 AT_ONCE = 1024  # examples that are run at once, their outputs are cut, and
 NUMBERS = 2**22  # numbers in their inputs
+SAME = 1e-3  # change of losses of one network on one batch, relative
 
 
 class Measured(NamedTuple):
@@ -120,8 +122,13 @@ def interpolate(a: nn.Module, b: nn.Module, lam: Probability) -> nn.Module:
     2.5
     """
     a, b = check_pair(a, b)
+    return halfway(Ends(a, b, called=False), lam)
+
+
+def halfway(ends: Ends, lam: float) -> nn.Module:
+    """The module λ a + (1 − λ) b."""
     with torch.no_grad():
-        ends, made = Ends(a, b, called=False), copied(a)
+        made = copied(ends.modules[0])
         placed(dict([*made.named_parameters(), *made.named_buffers()]), ends.u, ends.v, lam)
         return made
 
@@ -206,6 +213,12 @@ def _some(ends: Ends, only: Sequence[str]) -> dict[str, Tensor]:
     if unknown or not moved:
         raise ValueError(f"only = {list(only)}; allowed: names of modules with parameters, or of parameters")
     return {name: ends.v[name] if name in moved else u for name, u in ends.u.items()}
+
+
+def check_repeated(before: Tensor, after: Tensor) -> None:
+    """Raise if batch losses of one network differ between two passes over the data."""
+    if before.shape != after.shape or change([before], [after]) > SAME:
+        raise ValueError("the data are other batches in each pass; allowed: list(data), the same in each")
 
 
 # ---------- many networks on the same batches

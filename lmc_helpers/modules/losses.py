@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
+from traceback import walk_stack
 from typing import Any, NamedTuple
 
 import torch
@@ -83,6 +85,9 @@ class _Watch(TorchFunctionMode):
         kwargs = kwargs or {}
         if func not in OWN:
             return func(*args, **kwargs)
+        if func is functional.l1_loss:  # which keeps its weight from modes (torch 2.13)
+            frames = (frame for frame, _ in walk_stack(sys._getframe()) if frame.f_code is func.__code__)
+            kwargs = {**kwargs, "weight": next(frames).f_locals["weight"]}
         bound = inspect.signature(func).bind(*args, **kwargs)
         bound.apply_defaults()
         given = bound.arguments
@@ -212,14 +217,19 @@ class Combined:
                 "loss of outputs and targets, and a module that gives its penalty as one of its outputs"
             )
         value, found = _mean(raw, n, calls), self._weights(raw, calls, outputs, y, n)
+        if not (self.torchs or self.weights):
+            raw, calls = self._computed(outputs, y)
+            again = _mean(raw, n, calls)
+            if not torch.isclose(value, again, rtol=_ROUNDING, atol=0, equal_nan=True):
+                raise ValueError("the loss is another at every call; allowed: functions of outputs and targets")
         at = len(self.weights) if at is None else at
         if at == len(self.weights):
             self.weights.append(found)
             self.sizes.append(n)
             self.labels |= {(call.labels[0], call.labels[1][1:]) for call in calls if call.labels is not None}
             self.counts = self.counts and (self.torchs or self._all_count(outputs, y))
-        for rule, weight in found.items():
-            before = self.weights[at].get(rule, weight)
+        for rule, before in self.weights[at].items():
+            weight = found.get(rule, math.nan)
             if not math.isclose(weight, before, rel_tol=_ROUNDING):
                 self._drop(rule, f"the weight of a batch in the loss is {before:g} or {weight:g}, depending on outputs")
         if not self.torchs and test is not None:
@@ -261,7 +271,8 @@ class Combined:
                 raise ValueError(f"the weight of a batch is {given}; allowed: 0 or more, finite")
             return {"given": given}
         found: dict[str, float] = {}
-        own = {call.weight for call in calls}
+        mean = _mean(raw, n, calls)
+        own = {call.weight if not call.result.ndim or _is_mean(mean, call.result) else None for call in calls}
         if len(own) == 1 and (weight := own.pop()) is not None:
             found["calls"] = weight
         if self.torchs:
@@ -375,7 +386,7 @@ class Combined:
         axis = self._axis(outputs, y) if self.counts else None
         if axis is None:
             return None
-        counted = self._counted(y)
+        counted, y = self._counted(y), y.long()
         if len({label for label, _ in self.labels}) > 1 or ((y < 0) | (y >= outputs.shape[axis]))[counted].any():
             return None
         return torch.stack([((outputs.argmax(dim=axis) == y) & counted).sum(), counted.sum()]).double().cpu()
@@ -424,6 +435,11 @@ class Combined:
         if not (weights > 0).any():
             raise ValueError(UNLABELLED)
         return values[weights > 0], weights[weights > 0]
+
+
+def _is_mean(value: Tensor, each: Tensor) -> bool:
+    """True if a loss is the mean of losses that torch gives one by one, or one of them is not finite."""
+    return math.isclose(value.item(), mean := each.double().mean().item(), rel_tol=_ROUNDING) or not math.isfinite(mean)
 
 
 def _is_cut(tree: tuple[Any, Any], n: int) -> bool:

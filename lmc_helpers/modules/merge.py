@@ -25,7 +25,7 @@ from lmc_helpers.modules._data import batches, check_apart, kept, unlabelled
 from lmc_helpers.modules._ends import Ends, check_same, leads_to_ensemble
 from lmc_helpers.modules._layers import readers
 from lmc_helpers.modules._module import check_pair, copied, fitting, tensors, untouched
-from lmc_helpers.modules.line import interpolate
+from lmc_helpers.modules.line import halfway
 from lmc_helpers.modules.match import _weights
 from lmc_helpers.modules.repair import _set_right
 from lmc_helpers.modules.symmetry import of_architecture, permuted
@@ -233,7 +233,7 @@ def pad(
             check_same(a, made[0], x, groups.outputs)
             check_same(b, made[1], x, groups.outputs)
             known = symmetry is not None
-            ensemble = known or leads_to_ensemble(a, b, interpolate(*_padded(a, b, groups, 1.0, reading), 0.5), x)
+            ensemble = known or leads_to_ensemble(a, b, halfway(Ends(*_padded(a, b, groups, 1.0, reading)), 0.5), x)
         except (RuntimeError, ValueError) as error:
             allowed = "groups of units that no norm, head or reshape sees together"
             raise ValueError(f"the module has other outputs, or none, with more units; allowed: {allowed}") from error

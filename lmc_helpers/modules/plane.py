@@ -9,7 +9,7 @@ quadratic Bézier curve with a trained point θ in the middle (their eqs. (1), (
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from lmc_helpers.barrier import GRID, check_lambdas
 from lmc_helpers.modules._data import batches, kept, length
 from lmc_helpers.modules._ends import Ends, between, check_followed, norms
 from lmc_helpers.modules._module import called, check_pair, filled, fitting, untouched
-from lmc_helpers.modules.line import Line, Statistics, _evaluated, interpolate, line
+from lmc_helpers.modules.line import Line, Statistics, _evaluated, check_repeated, halfway, line
 from lmc_helpers.modules.losses import Combined
 from lmc_helpers.progress import progress
 from lmc_helpers.seeds import torch_generator
@@ -134,6 +134,8 @@ def plane(
         raise ValueError("a, b and c lie on one line; allowed: three modules that span a plane")
     own = {f"{name}.running_var".removeprefix(".") for name in norms(a)} if statistics == "interpolated" else set()
     variances, losses, accuracies = own & set(names), [], []
+    also = [] if isinstance(data, (tuple, list, Mapping)) else [(u, u, 1.0)]  # a in each pass
+    first: Tensor | None = None
     for t in progress(at.tolist(), "row"):
         start = {name: value + t * to_c[name] for name, value in u.items()}
         end = {name: value + to_b[name] for name, value in start.items()}
@@ -141,9 +143,14 @@ def plane(
         row, correct = torch.full((2, len(at)), torch.nan, dtype=torch.float64)
         if exist:
             of = [(end, start, at[j].item()) for j in exist]
-            table, sizes, right = _evaluated(a, of, loss, data, statistics, given=(a, b, c))
-            row[exist] = sizes @ table / sizes.sum()
-            correct[exist] = torch.nan if right is None else right
+            table, sizes, right = _evaluated(a, of + also, loss, data, statistics, given=(a, b, c))
+            if also:
+                check_repeated(table[:, -1] if first is None else first, first := table[:, -1])
+            row[exist] = (sizes @ table / sizes.sum())[: len(exist)]
+            correct[exist] = torch.nan if right is None else right[: len(exist)]
+        for s, which in ((0.0, "c" if t else "a"), (1.0, "" if t else "b")) if t in (0, 1) else ():
+            if which and not (value := row[at.tolist().index(s)]).isfinite():
+                raise ValueError(f"the loss of {which} is {value.item()}; allowed: finite losses")
         losses.append(row)
         accuracies.append(correct)
     corners = torch.tensor([[0.0, 0.0], [one.norm(), 0.0], [along, rise]], dtype=torch.float64)
@@ -196,7 +203,8 @@ def curve(
     if not 0 < rate < float("inf"):
         raise ValueError(f"rate = {rate}; allowed: positive and finite")
     straight = line(a, b, loss, data, lambdas, statistics)
-    ends, work, combined = Ends(a, b), interpolate(a, b, 0.5), Combined(loss)
+    ends, combined = Ends(a, b), Combined(loss)
+    work = halfway(ends, 0.5)
     free = [name for name, value in work.named_parameters() if value.is_floating_point() and name in ends.u]
     theta = {name: value.detach().requires_grad_() for name, value in work.named_parameters() if name in free}
     optimiser, generator = torch.optim.Adam(theta.values(), rate), torch_generator(seed, "curve")
@@ -225,4 +233,5 @@ def curve(
             optimiser.step()
     theta = {name: value.detach() for name, value in theta.items()}
     found = _evaluated(a, [(values, values, 1.0) for values in map(point, places.tolist())], loss, data, statistics)
+    check_repeated(straight.batch_losses[:, 0], found[0][:, 0])
     return Curve(filled(work, theta), Line(places, *found, straight.buffers), straight)

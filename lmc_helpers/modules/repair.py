@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Literal, overload
@@ -29,7 +29,7 @@ from lmc_helpers._typing import Probability, checked
 from lmc_helpers.alignment.activation_matching import CONSTANT
 from lmc_helpers.modules._data import batches, check_apart, kept, run
 from lmc_helpers.modules._ends import Ends, between
-from lmc_helpers.modules._layers import storage
+from lmc_helpers.modules._layers import PRODUCTS, storage
 from lmc_helpers.modules._module import (
     check_pair,
     check_unscripted,
@@ -39,8 +39,8 @@ from lmc_helpers.modules._module import (
     tensors_of,
     untouched,
 )
-from lmc_helpers.modules._plain import Reads
-from lmc_helpers.modules.line import interpolate
+from lmc_helpers.modules._plain import Reads, _home
+from lmc_helpers.modules.line import halfway
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.permutations import change
 from lmc_helpers.progress import progress
@@ -113,10 +113,11 @@ def repair(
     """Merge two modules to λ a + (1 − λ) b and set means and deviations of their hidden units right.
 
     Linear maps, convolutions and norms that run as modules are corrected, in evaluation mode; if a norm follows one of
-    the others directly, only the norm is. The module that makes the outputs stays as merged, and so does, with a
-    warning that names it, any module that has no bias to shift units by, shares its parameters with another module or
-    a function, runs several times or not in all modules, is applied by something else, such as the projections of
-    ``nn.MultiheadAttention``, or has parameters and is of another class, or of one whose units do not follow them.
+    the others directly, only the norm is. Modules that make outputs, with at most functions such as a softmax behind
+    them, stay as merged: heads beside the one whose units are returned are named in a warning. So is any module that
+    stays since it has no bias to shift units by, shares its parameters with another module or a function, runs several
+    times or not in all modules, is applied by something else, such as the projections of ``nn.MultiheadAttention``, or
+    has parameters and is of another class, or of one whose units do not follow them.
 
     Parameters
     ----------
@@ -141,9 +142,10 @@ def repair(
     check_unscripted(a)
     data = kept(data)
     with untouched():
-        Ends(a, b).check(next(batches(a, data, 8))[0], seeds=1)
+        ends = Ends(a, b)
+        ends.check(next(batches(a, data, 8))[0], seeds=1)
         check_apart(copied(a), data)
-    merged = interpolate(a, b, lam)
+    merged = halfway(ends, lam)
     done = _set_right(merged, (copied(a), copied(b)), (lam, 1 - lam), data)
     return (merged, done) if details else merged
 
@@ -254,6 +256,28 @@ def _statistics(model: nn.Module, layers: Iterable[str], data: Any) -> dict[str,
     return found
 
 
+class _From(Reads):
+    """Also tells from what modules tensors come, with no other layer on the way: None for matrices without a module."""
+
+    def __init__(self, tensors: Mapping[str, Tensor]):
+        super().__init__(tensors)
+        self.of: dict[int, set[Any]] = {_home(one): {None} for one in tensors.values() if one.ndim > 1}  # of memory
+        self.into: set[Any] = set()  # what other layers take
+
+    def makers(self, value: Any) -> set[Any]:
+        """The modules of all tensors in a value, but those that a transform has wrapped."""
+        wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+        return set().union(*(self.of.get(_home(one), ()) for one in tensors_of(value) if not wrapped(one)))
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out, found = super().__torch_dispatch__(func, types, args, kwargs), self.makers((args, kwargs))
+        if None in found and func.overloadpacket.__name__ in (*PRODUCTS, "convolution"):
+            self.into |= found
+            found = {None}
+        self.of |= {_home(one): found for one in tensors_of(out)}
+        return out
+
+
 def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
     """The modules whose units can be set, in the order in which they run, and the reasons why others cannot."""
     names = {module: name for name, module in model.named_modules()}
@@ -267,7 +291,7 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
     order: list[nn.Module] = []
     made: dict[int, tuple[nn.Module, Tensor, int]] = {}  # storage → what was made there, kept alive, and its version
     before_norm: set[nn.Module] = set()
-    reads, active, elsewhere = Reads(dict(model.named_parameters())), [""], set[str]()
+    reads, active, elsewhere = _From(dict(model.named_parameters())), [""], set[str]()
     odd: dict[nn.Module, tuple] = {}  # of a caller's class → inputs and output
 
     def reading() -> None:
@@ -287,12 +311,20 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
     vectors: set[nn.Module] = set()  # whose outputs are one vector
     inside: set[nn.Module] = set()  # of a transform
 
-    def leave(module: nn.Module, inputs: tuple, z: Tensor) -> None:
+    def take(_: Any, args: tuple, kwargs: dict) -> None:
+        reads.into |= reads.makers((args, kwargs))
+
+    def leave(module: nn.Module, inputs: tuple, z: Any) -> None:
         reading()
         active.pop()
+        if not isinstance(z, Tensor):
+            order.append(module)
+            odd[module] = (), z
+            return leave_own(module, inputs, z)
         if torch._C._functorch.is_functorch_wrapped_tensor(z):
             inside.add(module)
             return
+        reads.of[_home(z)] = {module}
         if z.ndim < 2:
             vectors.add(module)
         elif not type(module).forward.__module__.startswith("torch."):
@@ -302,12 +334,15 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
 
     def leave_own(module: nn.Module, _: Any, z: Any) -> None:
         for one in tensors_of(z):
+            reads.of[_home(one)] = {module} | (set() if isinstance(module, _OWN) else reads.makers(one))
             known = made.get(storage(one))
             if known is None or known[2] != one._version:  # not what a layer inside has just made
                 made[storage(one)] = (module, one, one._version)
 
     with ExitStack() as hooks:
-        for part in unknown:
+        for part in (module for module in names if isinstance(module, (*_MAKERS, *_OWN)) or module in unknown):
+            hooks.enter_context(part.register_forward_pre_hook(take, with_kwargs=True))
+        for part in (module for module in names if isinstance(module, _OWN) or module in unknown):
             hooks.enter_context(part.register_forward_hook(leave_own))
         for part in makers:
             hooks.enter_context(part.register_forward_pre_hook(enter))
@@ -315,8 +350,11 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
         x, _ = next(batches(model, data))
         with reads:
             outputs = run(model, fitting(model, x))
-    last = [made[storage(z)][0] for z in tensors_of(outputs) if storage(z) in made]
-    last = last or order[-1:]
+    last = {made[storage(z)][0] for z in tensors_of(outputs) if storage(z) in made}
+    ends = reads.makers(outputs)
+    heads = ends - reads.into - {None}
+    unsure = last & reads.into | (heads - last if len(heads) > 1 else set())
+    last |= heads if ends else set(order[-1:])
     owners = Counter(id(value) for module in names for value in module._parameters.values() if value is not None)
     layers, left = [], {names[module]: "applies its weights itself" for module in names if isinstance(module, _OWN)}
     for module in unknown:
@@ -335,6 +373,8 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
         if alone and f"{name}.weight" in elsewhere:
             left[name] = "has a weight that another module reads"
     for module in dict.fromkeys(order):
+        if module in unsure and names[module] not in left:
+            left[names[module]] = "makes outputs, beside others"
         if module in last or module in before_norm or names[module] in left:
             continue
         own = [module._parameters.get(kind) for kind in ("weight", "bias")]

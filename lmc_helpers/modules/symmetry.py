@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from lmc_helpers._typing import checked, short
 from lmc_helpers._wrappers import bare
-from lmc_helpers.modules._data import in_double
+from lmc_helpers.modules._data import in_double, run
 from lmc_helpers.modules._ends import _equal, norms
 from lmc_helpers.modules._kinds import kinds_of
 from lmc_helpers.modules._module import (
@@ -28,7 +28,7 @@ from lmc_helpers.modules._module import (
     tensors_of,
     untouched,
 )
-from lmc_helpers.modules._plain import Call, SecondRoad, memory, plain, remembered, unsaved
+from lmc_helpers.modules._plain import Call, Leaving, Other, SecondRoad, memory, plain, remembered, unsaved
 from lmc_helpers.modules._trace import BY_HAND, Refused, trace, varies
 from lmc_helpers.networks.permutations import (
     Check,
@@ -49,7 +49,6 @@ __all__ = ["permuted", "symmetry", "verify"]
 DRAWS = 2  # other inputs for each call that is given
 MORE = 8  # further ones, of many examples, while a parameter is not read
 MANY = 64  # examples of these
-OTHERS = -1, 1, 16  # what is added to numbers that the module reads, times 1 + |n|
 CALLS = 100  # about as many at most
 
 
@@ -76,8 +75,10 @@ def symmetry(
     One input does not tell what others do. Two more are drawn, of the kind of each tensor in ``x``, also inside an
     object of a class of yours: numbers of the same spread, integers of the same range, masks with as many entries;
     passes that run other operations are followed, too. So are passes in which a number that the module reads from
-    inputs, as by ``int``, is another: it fixes the axes that it cuts. Inputs that the module does not run with another
-    value are named in a warning. Numbers that the module draws, as by ``randn_like``, are fixed place by place.
+    inputs, as by ``int``, is another, also beyond numbers that its code compares with: it fixes the axes that it cuts.
+    Inputs that the module does not run with another value, and methods such as ``numpy`` by which it reads numbers that
+    nothing follows, are named in a warning. Shapes of inputs are those of ``x`` and ``also``. Numbers that the module
+    draws, as by ``randn_like``, are fixed place by place.
 
     Weights are the effective ones: where ``torch.nn.utils.prune``, a spectral or weight norm or another parametrisation
     computes a weight, the groups are those of the function, and name the weight. Statistics of units in buffers, as of
@@ -243,9 +244,16 @@ class _Probe:
                 for each in (x, *also):
                     self.add(fitting(self.model, each))
                 break
-            except (RuntimeError, TypeError):  # a type is written in its code, or the device has no double precision
-                if not double:
-                    raise
+            except (RuntimeError, TypeError, LookupError, AttributeError) as error:
+                if not double:  # else a type is written in its code, or the device has no double precision
+                    with untouched():
+                        for each in (x, *also):
+                            run(self.model, fitting(self.model, each))  # which tells an error of torch in one sentence
+                    if chosen is None:
+                        raise
+                    why = f"{type(error).__name__}: {error}".replace("\n", " ")
+                    allowed = "a function of the module's outputs"
+                    raise ValueError(f"outputs = {chosen} fails ({why}); allowed: {allowed}") from error
         self.draw()
         self.force()
 
@@ -263,11 +271,11 @@ class _Probe:
             self.expected += outputs
         self.read |= call.read
 
-    def call(self, x: Any, which: Sequence[int] = (), by: int = 0) -> Call:
+    def call(self, x: Any, which: Collection[int] = (), other: Other = (None, 0)) -> Call:
         """A call that tells what it reads of the copy and of the module that was given."""
         slots = tensors(self.model) | {f" {name}": one for name, one in tensors(bare(self.given)).items()}
         names = {memory(one): name for name, one in slots.items() if one.numel()}
-        self.passes.append(Call(x, list(tensors_of(x)), names, which, by))
+        self.passes.append(Call(x, list(tensors_of(x)), names, which, other))
         return self.passes[-1]
 
     def follow(self, call: Call) -> bool:
@@ -281,11 +289,17 @@ class _Probe:
 
         These are all numbers that one place of its code reads, or if there are many such, the rest.
         """
+        tried: set[tuple[int, frozenset[int], Other]] = set()
         for call in self.followed:  # which grows
-            sites = [*call.sites.values()]
-            for which in [*sites[: MORE - 1], [k for site in sites[MORE - 1 :] for k in site]]:
-                for by in OTHERS if which and len(self.passes) < CALLS else ():
-                    forced = self.call(call.x, [*call.which, *which], by)
+            sites, rest = [*call.sites.values()][: MORE - 1], [*call.sites.values()][MORE - 1 :]
+            sites += [([k for which, _ in rest for k in which], set().union(*(others for _, others in rest)))]
+            for which, others in sites:
+                whole = frozenset([*call.which, *which])
+                for other in sorted(others, key=str):
+                    if len(self.passes) >= CALLS or (key := (id(call.x), whole, other)) in tried:
+                        continue
+                    tried.add(key)
+                    forced = self.call(call.x, whole, other)
                     try:
                         self.run(forced, self.values)
                     except (SecondRoad, TimeoutError):
@@ -308,10 +322,22 @@ class _Probe:
         for x in MORE * given:
             if not names <= self.read:
                 self.tried(x, set(range(len(list(tensors_of(x))))), MANY)
-        if kept:
-            warnings.warn(
-                f"groups are checked without other values of input tensors {', '.join(sorted(kept))}", stacklevel=6
-            )
+        said = [f"without other values of input tensors {', '.join(sorted(kept))}"] if kept else []
+        by = sorted(set[str]().union(*map(self.leaving, given)))
+        said += [f"with numbers that the module reads by {', '.join(by)} as drawn inputs give them"] if by else []
+        if said:
+            warnings.warn(f"groups are checked {' and '.join(said)}", stacklevel=6)
+
+    def leaving(self, x: Any) -> set[str]:
+        """The methods by which numbers that depend on the inputs leave torch."""
+        call = self.call(x)
+        mode = Leaving(self.model, call)
+        if mode.may:
+            with mode:
+                self.run(call, self.values)
+        else:
+            self.passes.pop()
+        return mode.by
 
     def tried(self, x: Any, which: set[int], examples: int = 0, counts: int = 0) -> bool:
         """True if the module runs with some tensors of a call drawn anew, and about so many examples."""
@@ -447,6 +473,8 @@ def _drawn(value: Tensor, generator: torch.Generator, counts: int) -> Tensor:
         low, high = int(rows.min()), int(rows.max())
         low = low if low < high else min(0, low)
         new = (low + uniform(*rows.shape).double() * (high + 1 - low)).floor().to(value.dtype)
+        if low < 0:  # such as labels, -100 of which do not count
+            new = rows.flatten()[(uniform(*rows.shape) * rows.numel()).long()]
         if rows.numel() == 1 or bool((new == rows).all()):
             new = low + (rows - low + 1 + counts) % (high + 1 - low)
         if rows.shape[1] > 1:

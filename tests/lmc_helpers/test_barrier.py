@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from oracles.draws import normal
 from scipy.integrate import trapezoid
 
 from lmc_helpers.barrier import GRID, KINDS, barrier_kinds, check_lambdas, loss_barrier, refined_barrier
@@ -14,20 +15,15 @@ def quadratic(w):
     return -w.square().sum(dim=(-2, -1))
 
 
-def ends(*shape):
-    g = torch.Generator().manual_seed(0)
-    return torch.randn(*shape, dtype=torch.float64, generator=g), torch.randn(*shape, dtype=torch.float64, generator=g)
-
-
 def test_a_known_barrier_in_batches():
-    a, b = ends(5, 3, 4, 2)
+    a, b = normal(2, 5, 3, 4, 2)
     square = (a - b).square().sum(dim=(-2, -1))  # the loss above the chord of −‖w‖² is λ(1−λ)‖a−b‖²
     assert GRID[0] == 0 and GRID[-1] == 1 and len(GRID) == 11
     torch.testing.assert_close(loss_barrier(quadratic, a, b), square / 4)
     torch.testing.assert_close(loss_barrier(quadratic, a, b, [0.1, 0.3]), 0.21 * square)
     flat = lambda w: -w.square().sum(dim=-1)  # noqa: E731  the networks as vectors
     torch.testing.assert_close(refined_barrier(flat, a.flatten(2), b.flatten(2), coarse=4), square / 4)
-    a, b = ends(2, 2)
+    a, b = normal(2, 2, 2)
     tilted = lambda w: quadratic(w) + 7 * w.sum(dim=(-2, -1)) + 5  # noqa: E731
     torch.testing.assert_close(loss_barrier(tilted, a, b), loss_barrier(quadratic, a, b))
     bump = lambda w: (w[..., 0, 0] - a[0, 0]).abs() < 0.2 * (a - b).abs()[0, 0]  # noqa: E731  close to a: λ near 1

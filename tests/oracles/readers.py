@@ -12,7 +12,8 @@ def nets(tmp_path, monkeypatch):
     (tmp_path / "nets_of_a_reader.py").write_text(
         "from torch import nn\nimport lmc_helpers as lmc\n"
         "weighed = lmc.Loss(nn.functional.mse_loss, lambda outputs, targets: len(targets))\n"
-        "def groups():\n    return lmc.Symmetry({'h': (lmc.Axis('0.weight', 0),)}, {'h': 4})\n"
+        "def groups():\n    return lmc.Symmetry({'by hand': (lmc.Axis('0.weight', 0), lmc.Axis('0.bias', 0),"
+        " lmc.Axis('2.weight', 1))}, {'by hand': 4})\n"
         "def make():\n    return nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))\n"
         "def sized(m):\n    return nn.Linear(m, m)\n"
         "def number():\n    return 3\n"

@@ -4,8 +4,6 @@ A chapter is a Python file whose cells begin with ``# %%``. One cell is tagged `
 call of ``chapter.begin`` behind it gives the rule of each, hence the values of the profiles are checked here too.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

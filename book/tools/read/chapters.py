@@ -1,7 +1,5 @@
 """Chapters as files: their names, and where they are executed to."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -4,8 +4,6 @@ Page ``15_barrier_peak`` is the first half of the notebook of that name, ``15A_b
 without that heading has one page.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

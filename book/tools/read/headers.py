@@ -8,8 +8,6 @@
                  shared networks are trained once
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

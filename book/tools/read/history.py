@@ -1,7 +1,5 @@
 """Git commands on this clone, and the commits that its history contains."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterable
 

@@ -4,8 +4,6 @@ Names that ``chapter.begin`` and ``figures.numbers`` give to the text are shown 
 one gives it every other expression, in which a name therefore has one value in the whole chapter.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

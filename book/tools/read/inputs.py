@@ -1,7 +1,5 @@
 """Files that people edit, read for the build; an error is a :class:`BuildError` with file and line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, TypeVar

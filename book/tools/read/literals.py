@@ -1,7 +1,5 @@
 """Parameters as literals: set by a chapter's cell, or given on a command line and allowed by the chapter."""
 
-from __future__ import annotations
-
 import ast
 from typing import Any
 

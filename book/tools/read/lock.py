@@ -4,8 +4,6 @@
 all but torch. Before a set-up only Python's own library is available.
 """
 
-from __future__ import annotations
-
 import re
 
 from book.tools.read.chapters import ROOT

@@ -1,7 +1,5 @@
 """The four papers as data (``book/papers.yml``), and the parts of the ledger of their claims."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Profiles: ``notebooks/profiles/*.yaml``, read and checked."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Annotated
 

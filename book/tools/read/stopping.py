@@ -6,8 +6,6 @@ beforehand (:func:`on_interrupt`).
 When a build is killed, its processes end too: on Linux each ends with its parent (:func:`die_with_parent`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import errno

@@ -4,8 +4,6 @@ Profiles, the ledger, the chapters' sources and the recorded outcomes are needed
 addition is in :mod:`book.tools.render.book`. A build begins with this.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path

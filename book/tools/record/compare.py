@@ -6,8 +6,6 @@ OLD and NEW are folders of executed notebooks, such as ``build/executed/smoke`` 
 numbers may differ by the tolerance: relative, or absolute where they are smaller than one.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -17,8 +17,6 @@ rejection that no second seed has repeated needs a run.
 seeds, and compares: a guard against changes of code that no cheap run reveals.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import random

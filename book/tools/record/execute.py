@@ -6,8 +6,6 @@ It runs in a process of its own. In a build, that one is forked from a process t
 (:mod:`book.tools.run.forkserver`).
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from book.tools.read import chapters, profiles

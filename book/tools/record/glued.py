@@ -1,7 +1,5 @@
 """Values that executed chapters glued into their text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lmc_helpers.claims.numerals import signs

@@ -3,8 +3,6 @@
 The file lies beside the pages, ``claims.schema.json`` too; :func:`fields` is the table that the page on re-use shows.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Results of executed chapters: the checked claims, statistics of the runs, their pictures, and stored records."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

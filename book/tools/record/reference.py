@@ -8,8 +8,6 @@ Another processor rounds differently, and a long descent amplifies that. Hence a
 measurements may differ by the tolerance in ``book/settings.yml``; within it, the stored outputs are kept.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -10,8 +10,6 @@ differently, stay open for more than one seed in ten, or spread against its erro
 be the same, and numbers within the tolerance that ``book/settings.yml`` states.
 """
 
-from __future__ import annotations
-
 import time
 
 from book.tools.read import chapters, history, sources

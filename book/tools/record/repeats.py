@@ -5,8 +5,6 @@ settings. A chapter's entry is *up to date* while the basis of its runs is uncha
 (:mod:`book.tools.record.standing`).
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

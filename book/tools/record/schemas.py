@@ -1,7 +1,5 @@
 """The JSON Schemas of the ledger and of the profiles, from their models; editors use them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from book.tools.read.chapters import ROOT

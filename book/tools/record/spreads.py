@@ -1,7 +1,5 @@
 """Results of runs with other seeds and in other settings, for the terminal and for the statistics page."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 
@@ -73,7 +71,7 @@ def failed(content: dict[str, Chapter]) -> list[str]:
 
 
 def counted(part: Spread) -> str:
-    return ", ".join(f"{words.NAMED.get(v, v)} {count}/{len(part.runs)}" for v, count in part.verdicts.most_common())
+    return ", ".join(f"{words.named(v)} {count}/{len(part.runs)}" for v, count in part.verdicts.most_common())
 
 
 def report_seeds(content: dict[str, Chapter], profile: str) -> int:
@@ -150,7 +148,7 @@ def _seeds(found: dict[str, Chapter], profile: str, known: sources.Sources) -> d
     earlier, before = findings({name: entry for name, entry in found.items() if name not in standing}, profile)
     left = Counter(part.design for part in parts if part.open_share)
     return {
-        "parts": [part_row(part) for part in parts],
+        "parts": [part_row(part) | {"current": part.chapter in standing} for part in parts],
         "different": sum(part.different for part in parts),
         "open": {"all": left.total(), "ledger": left[LEDGER], "samples": left[SAMPLES], "profile": left[PROFILE]},
         "often": sum(part.needs_samples for part in parts),

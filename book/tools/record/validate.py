@@ -3,8 +3,6 @@
 make validate [CHAPTERS="overlap_theorem ..."] [SINCE=commit] [PROFILE=laptop]
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

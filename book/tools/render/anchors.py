@@ -1,7 +1,5 @@
 """Anchors of claims on the built pages; ``Z3.limit`` becomes ``Z3-limit`` in them."""
 
-from __future__ import annotations
-
 VERDICTS = "verdicts"  #: the page, below ``book/``, that explains verdicts
 
 

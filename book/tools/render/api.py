@@ -1,7 +1,5 @@
 """The packages of lmc_helpers with their public names, for the API pages; the sources are read, not imported."""
 
-from __future__ import annotations
-
 import ast
 import re
 from dataclasses import dataclass

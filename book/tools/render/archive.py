@@ -5,8 +5,6 @@ python -m book archive --profile laptop
 The same content makes the same bytes: files are sorted and carry no times or owners (the compressor is zlib's).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import mimetypes

@@ -3,8 +3,6 @@
 python -m book assemble --profile laptop --out build/book
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -4,8 +4,6 @@ Two axes: the verdicts, and the kinds of statements. Readings of one statement a
 asks counts for no paper.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -17,11 +15,9 @@ from book.tools.render.findings import DETAIL, OWN, RESULT, WRONG, Finding, Find
 from lmc_helpers import claims
 from lmc_helpers.claims.criteria import BEYOND, Claim, Part
 from lmc_helpers.claims.formulas import typeset
-from lmc_helpers.claims.render import words
 
-#: The first axis, in the order of its columns: verdict → its name on pages.
-VERDICTS = (claims.HOLDS, claims.SHARPER, claims.BROKEN, claims.CORRECTED, claims.FAILS, claims.OPEN, claims.NOT_RUN)
-AXIS = {verdict: words.NAMED.get(verdict, verdict) for verdict in VERDICTS}
+#: The first axis, in the order of its columns.
+AXIS = (claims.HOLDS, claims.SHARPER, claims.BROKEN, claims.CORRECTED, claims.FAILS, claims.OPEN, claims.NOT_RUN)
 DERIVED, SLIPS = "derived", "slips"
 #: The second axis: kind → how the table and its filter name it.
 KINDS = {

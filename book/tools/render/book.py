@@ -1,7 +1,5 @@
 """The whole book: everything that people edit checked, everything that is stale run, the pages built."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from functools import partial

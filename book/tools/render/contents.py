@@ -1,7 +1,5 @@
 """``_toc.yml``, ``_config.yml`` and the bibliography, checked before chapters run; the builder reads them last."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

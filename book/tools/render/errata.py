@@ -4,8 +4,6 @@ An entry states the place, the printed and the corrected statement, the reason, 
 certainty. ``lacking`` checks this from the ledger and the chapters' sources, without running anything.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A small run leaves open what needs more samples, and anyone may choose its seeds
 its record is up to date, its verdict counts, even an open one; pages show where this run differs.
 """
 
-from __future__ import annotations
-
 import re
 from collections import ChainMap
 from collections.abc import Iterable
@@ -97,8 +95,8 @@ class Statement:
 
     @property
     def is_derivation(self) -> bool:
-        """True if its verdict is an identity or a theorem of the book, not a measurement."""
-        return self.counting.part.derivation
+        """True if an identity or a theorem of the book decides it, not a measurement; one without a case stays open."""
+        return self.counting.part.derivation and self.verdict != claims.OPEN
 
     @property
     def axis(self) -> str:

@@ -1,7 +1,5 @@
 """Variables of the templates of the scoreboard, the errata and the reports, and the pages that exist once per paper."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -22,7 +20,7 @@ HOLD = {RESULT: "results that take a computation to judge hold, as printed or as
 HOLD[board.DERIVED] = "statements that an identity or a theorem decides hold"
 OTHERS = {
     ("does not", "do not"): (claims.CORRECTED, claims.FAILS),
-    ("stays open after its run", "stay open after their runs"): (claims.OPEN,),
+    ("stays open", "stay open"): (claims.OPEN,),
     ("was not run", "were not run"): (claims.NOT_RUN,),
 }
 
@@ -51,17 +49,18 @@ def prose(text: str, cell: Callable[[str], str]) -> str:
 
 def came_out(part: Part, record: dict | None) -> str:
     """The measured value, with the interval that is judged and the samples or the size behind it."""
-    if record is None or record["value"] is None:
+    if record is None:
         return "not run"
     samples = f" (n = {numerals.people(record['n'])})" if record["n"] > 1 else ""
-    return words.SMALLER * claims.not_run(record) + claims.Result(part, record).measurement + samples
+    found = claims.Result(part, record)
+    return words.SMALLER * (found.measured and claims.not_run(record)) + found.measurement + samples
 
 
 def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
     return {
         "rich": board.rich,
         "symbol": claims.symbol,
-        "named": lambda verdict: words.NAMED.get(verdict, verdict),
+        "named": words.named,
         "plain": lambda text: text.replace("$", "").replace("\\", ""),
         "came_out": came_out,
         "outcome": lambda part, record: claims.Result(part, record).outcome,
@@ -85,16 +84,9 @@ def undecided(found: Findings, letter: str) -> dict[tuple[str, str], list[Statem
     return groups
 
 
-def measured(found: Findings, letter: str) -> list[Finding]:
-    """The parts of a paper that are measurements."""
-    theirs = [f for f in found.parts.values() if f.part.id[0] == letter and f.part.whose != claims.OURS]
-    return [f for f in theirs if not f.part.derivation]
-
-
-def confirmed(found: Findings, letter: str) -> list[dict]:
-    """The confirmatory runs behind a paper's parts: chapter, commit of criteria and seeds, day, and how many parts."""
-    here = measured(found, letter)
-    runs = Counter((f.paper["chapter"], f.paper["seeds"], f.paper["date"]) for f in here if f.paper)
+def confirmed(measured: list[Finding]) -> list[dict]:
+    """The confirmatory runs behind some parts: chapter, commit of criteria and seeds, day, and how many parts."""
+    runs = Counter((f.paper["chapter"], f.paper["seeds"], f.paper["date"]) for f in measured if f.paper)
     return [{"chapter": c, "seeds": s, "date": d, "parts": n} for (c, s, d), n in sorted(runs.items())]
 
 
@@ -122,15 +114,16 @@ def report(found: Findings, letter: str) -> dict:
         if s.kind == RESULT and s.verdict in (claims.HOLDS, claims.SHARPER):
             holding.setdefault((s.part.where, s.part.statement, s.part.reading), s)
     theirs = [f for f in found.parts.values() if f.part.id[0] == letter and f.part.whose != claims.OURS]
+    measured = [f for f in theirs if not f.part.derivation]
     return errata.content(found, letter) | {
         "line": (line := board.cells(found.statements, letter)),
         "in_short": in_short(line),
         "holding": list(holding.values()),
         "sharper": [s for s in statements if s.part.whose != claims.OURS and s.verdict == claims.SHARPER],
         "undecided": undecided(found, letter),
-        "confirmed": confirmed(found, letter),
+        "confirmed": confirmed(measured),
         "revised": [f.part for f in theirs if f.part.revised],
-        "unconfirmed": sum(f.paper is None for f in measured(found, letter)),
+        "unconfirmed": sum(f.paper is None for f in measured),
     }
 
 

@@ -3,8 +3,6 @@
 ``book/front.yml`` holds the words. The numbers in them come from the records at paper scale, or from this run.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path
@@ -19,6 +17,7 @@ from book.tools.record.records import Run, notebook, recorded
 from book.tools.render import contents, gallery, numbers, pictures, staging
 from book.tools.run import listing
 from book.tools.run.jobs import Job
+from lmc_helpers import claims
 from lmc_helpers.claims.formulas import plain
 from lmc_helpers.claims.intervals import Entry
 from lmc_helpers.claims.yaml_files import place
@@ -150,7 +149,7 @@ def content(run: Run, confirmed: dict[str, dict], extra: Path) -> dict:
         "scales": scales(run),
         "author": contents.config()["author"],
         "repository": (contents.config().get("repository") or {}).get("url") or "",
-        "current": {id for id, record in confirmed.items() if record["value"] is not None},
+        "current": {id for id, record in confirmed.items() if not claims.not_run(record)},
         "gallery": gallery.read(),
         "without_images": records.without_images(run.executed),
         "images": staging.IMAGES,

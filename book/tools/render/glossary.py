@@ -3,8 +3,6 @@
 The terms are Sphinx's: a chapter's text links to one by ``{term}``.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 

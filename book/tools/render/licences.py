@@ -3,8 +3,6 @@
 They are copied from the installed packages to ``licences.txt`` beside the pages.
 """
 
-from __future__ import annotations
-
 from importlib.metadata import Distribution, distribution
 
 FILE = "licences.txt"

@@ -1,7 +1,5 @@
 """The letters of the book: their meanings and chapters (``book/notation.yml``)."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

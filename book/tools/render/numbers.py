@@ -9,8 +9,6 @@
 ==========================  ==============================================================
 """
 
-from __future__ import annotations
-
 import ast
 import itertools
 import math

@@ -14,8 +14,6 @@ The first cell holds, each a paragraph, in this order::
 Words of a verdict begin with "true" where the part holds, with "open" where it is open, with neither where it is false.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

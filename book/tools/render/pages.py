@@ -1,7 +1,5 @@
 """Render the pages that are generated from a run: templates in ``book/templates``, filled with its results."""
 
-from __future__ import annotations
-
 import html
 import json
 import re
@@ -29,7 +27,7 @@ from book.tools.render import (
 )
 from book.tools.render.findings import OWN, Findings
 from lmc_helpers import claims
-from lmc_helpers.claims.render import OTHER_READING
+from lmc_helpers.claims.render import OTHER_READING, words
 
 TEMPLATES = ROOT / "book" / "templates"
 NAMES = (*front.NAMES, "scoreboard", "errata", "reports", "statistics", "packages", "verdicts", "fields", "notation")
@@ -54,7 +52,7 @@ def badge(verdict: str) -> str:
     if verdict == ABSENT:
         return verdict
     symbol = f'<span class="lmc-symbol" aria-hidden="true">{claims.symbol(verdict)}</span>'
-    return f'<span class="lmc-badge lmc-{claims.slug(verdict)}">{symbol} {board.AXIS.get(verdict, verdict)}</span>'
+    return f'<span class="lmc-badge lmc-{claims.slug(verdict)}">{symbol} {words.named(verdict)}</span>'
 
 
 def link(chapter: str) -> str:
@@ -139,7 +137,7 @@ def addresses(run: Run, findings: Findings) -> dict[str, dict[str, str]]:
     found, verdicts = {}, on_board(findings)
     for id in run.verdicts | run.found:
         verdict, record = verdicts[id], run.records.get(id)
-        named, counts = board.AXIS.get(verdict, verdict), findings.counts(id) if id in findings.parts else ""
+        named, counts = words.named(verdict), findings.counts(id) if id in findings.parts else ""
         found[id] = {
             "verdict": named + (f" in this reading; what counts is another, {counts}" if counts else ""),
             "slug": claims.slug(OTHER_READING if counts else verdict),

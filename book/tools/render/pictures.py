@@ -1,7 +1,5 @@
 """The chapters' pictures on other pages: where each is in its chapter, and a small copy of it."""
 
-from __future__ import annotations
-
 import io
 import re
 from functools import cache

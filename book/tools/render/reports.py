@@ -5,8 +5,6 @@ python -m book reports
 prints ``book/reports/*.html`` of a built book to ``build/reports``, with Chromium through playwright.
 """
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ The text of a first screen is plain Markdown, which notebooks show as it is; her
 style knows, its numbers, its links, and the switch for the code.
 """
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Iterator

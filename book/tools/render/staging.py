@@ -203,14 +203,14 @@ def reading_minutes(notebook: dict) -> int:
 
 
 def duration(seconds: float) -> str:
-    """Seconds, minutes or hours, in words.
+    r"""Seconds, minutes or hours, in words.
 
-    >>> duration(0.2), duration(97), duration(1000), duration(20_000)
-    ('1 s', '97 s', '17 min', '6 h')
+    >>> duration(0.2), duration(97), duration(1000), duration(2e4), duration(1e8)
+    ('1 s', '97 s', '17 min', '6 h', '27\u202f778 h')
     """
     for size, unit in ((3600, "h"), (60, "min")):
         if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
+            return f"{seconds / size:,.0f} {unit}".replace(",", "\u202f")
     return f"{max(1, round(seconds))} s"
 
 

@@ -1,7 +1,5 @@
 """The graph run: estimate the time, take the lock, let Snakemake run what is stale, here or on a cluster."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

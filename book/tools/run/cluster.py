@@ -1,7 +1,5 @@
 """The graph on a cluster: the resources of its jobs, and Snakemake's profile ``book/slurm``."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 from math import ceil

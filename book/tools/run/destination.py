@@ -1,7 +1,5 @@
 """Folders where pages may be written: existing content is moved aside and removed, so it must be a book."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 A figure in two shapes asks each axis for its ticks, and each text for its layout, ten to fifty times.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

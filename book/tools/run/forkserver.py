@@ -9,8 +9,6 @@ one thread, which holds on Linux; elsewhere, and where no server runs, a command
 python -m book.tools.run.forkserver     standard input is the socket that listens; ends with the build
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib

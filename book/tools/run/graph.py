@@ -1,7 +1,5 @@
 """The command that runs the graph: everything stale, on this machine's cores or on a cluster."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

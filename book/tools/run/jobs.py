@@ -1,7 +1,5 @@
 """Training runs as the build sees them, without importing torch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil

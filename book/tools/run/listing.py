@@ -4,8 +4,6 @@ A chapter that trains names, in its header, a dataclass of some of its parameter
 same one itself: under plain papermill it trains the missing runs. A function that returns the runs works as well.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import json

@@ -1,7 +1,5 @@
 """The cost of training runs, in words, and a refusal of those that need a GPU where there is none."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 
@@ -15,11 +13,12 @@ def price(core_minutes: float) -> str:
     """The cost of training, rounded.
 
     >>> price(0.2), price(84.3), price(3000)
-    ('1 core-minute', '84 core-minutes', '50 core-hours')
+    ('12 core-seconds', '84 core-minutes', '50 core-hours')
     """
+    if core_minutes < 1:
+        return f"{round(60 * core_minutes)} core-seconds"
     if core_minutes < 300:
-        minutes = max(1, round(core_minutes))
-        return f"{minutes} core-minute{'s' if minutes > 1 else ''}"
+        return plural(round(core_minutes), "core-minute")
     return f"{round(core_minutes / 60)} core-hours"
 
 

@@ -3,8 +3,6 @@
 Runs and chapters print one line when they start and another when they are done; both are read here.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 import time

@@ -1,7 +1,5 @@
 """New prose for a chapter whose code has not changed: its executed notebook takes it over, and nothing runs again."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable
 from pathlib import Path

@@ -7,8 +7,6 @@ python -m book runs --profile paper                          list
 python -m book runs CHAPTER --profile paper --run DIGEST     train one
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

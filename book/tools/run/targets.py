@@ -4,8 +4,6 @@ An executed notebook carries the checksum of all that it depends on, in ``metada
 theirs in ``.built``. Contents decide what is stale, not times or checkouts.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path

@@ -65,12 +65,13 @@ def html(part: Part, record: dict, confirmed: dict | None = None, *, links: Link
 def _line(leading: Result, links: Links) -> str:
     """The line of a closed box: sign, statement, measured value, criterion."""
     verdict, part = leading.verdict, leading.part
-    named = OTHER_READING if links.counts else words.NAMED.get(verdict, verdict)
+    named = OTHER_READING if links.counts else words.named(verdict)
     sign = f'<span class="lmc-sign" role="img" aria-label="{named}">{symbol(verdict)}</span>'
-    label = words.SMALLER.strip() if verdict == NOT_RUN and leading.measured else "measured"
+    label = words.SMALLER.strip() if verdict == NOT_RUN else "measured"
+    other = "<small>in another reading</small> " if links.counts else ""
     shown = {
-        "says": f" {typeset(part.statement, links.address)} ",
-        "measured": f"<small>{label}</small> {typeset(leading.measurement)} ",
+        "says": f" {typeset(part.statement, links.address)} {other}",
+        "measured": f"<small>{label * leading.measured}</small> {typeset(leading.measurement)} ",
         "allowed": f"<small>allowed</small> {typeset(part.criterion.shown)}",
     }
     cells = "".join(f'<span class="lmc-{name} mathjax_process">{said}</span>' for name, said in shown.items())
@@ -97,8 +98,7 @@ def _source(part: Part, links: Links) -> str:
 
 def _badge(verdict: str, where: str, style: str) -> str:
     sign = f'<span class="lmc-symbol" aria-hidden="true">{symbol(verdict)}</span>'
-    name = words.NAMED.get(verdict, verdict)
-    return f'<span class="lmc-badge lmc-{slug(style or verdict)}">{sign} {name}{where}</span>'
+    return f'<span class="lmc-badge lmc-{slug(style or verdict)}">{sign} {words.named(verdict)}{where}</span>'
 
 
 def _link(address: str, content: str, title: str, name: str) -> str:
@@ -152,7 +152,7 @@ def _scale_of(this: Result, confirmed: Result | None) -> str:
             marks.append(_scale.Mark(*found.drawn, slug(found.record["verdict"]), confirmed=found is confirmed))
             said.append(f"{name}: {found.in_full}, {found.outcome}")
     said += [f"rival {people(this.rival)}"] if this.rival is not None else []
-    said += [] if marks else ["nothing was measured at this scale"]
+    said += [] if marks else ["no value"]
     return _scale.draw(bands, marks, this.rival, "Scale: " + "; ".join(said))
 
 

@@ -121,7 +121,7 @@ class Result:
     def value(self) -> str:
         """The measured value and its standard error, or why there is none."""
         if not self.measured:
-            return "not run"
+            return "not run" if not_run(self.record) else "nothing to measure"
         value = self.record["value"]
         if self.sampled:
             (shown, error), unit = with_common_exponent([value, stderr := self.record["stderr"]], last_place(stderr))
@@ -171,7 +171,7 @@ class Result:
             lacks = record["lacks"].replace("dataset mnist", "MNIST").replace("dataset cifar10", "CIFAR-10")
             return f"{lacks.replace('_', ' ')}: not decided"
         if not self.measured:
-            return "nothing was measured at this scale"
+            return "the run met nothing to measure: not decided"
         if record["n"] < part.min_samples:
             had, needed = people(record["n"]), people(part.min_samples)
             return f"too few samples, n = {had} where {needed} are needed: not decided"
@@ -221,6 +221,11 @@ SAID = {
 }
 #: Verdicts that pages name in other words, which are true of the statement and of the step.
 NAMED = {BROKEN: "statement holds, a step of its proof breaks"}
+
+
+def named(verdict: str) -> str:
+    """A verdict as pages name it."""
+    return NAMED.get(verdict, verdict)
 
 
 def criterion(interval: Interval) -> str:

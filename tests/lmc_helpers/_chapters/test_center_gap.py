@@ -79,16 +79,11 @@ def test_pairs_with_common_places_by_simulation(fixed, common, rank):
 
 
 @pytest.mark.parametrize(("k", "r"), [(1, 1e-6), (5, 0.01), (32, 3.0)])
-def test_ball_probability_of_equal_eigenvalues_is_that_of_a_chi_variable(k, r):
+def test_probabilities_of_balls_with_equal_eigenvalues_are_those_of_a_chi_variable(k, r):
     chance, slope = chapter.ball_probability(np.full((2, k), 0.7), r)
     assert chance == pytest.approx(chi.cdf(r / math.sqrt(0.7), k), rel=1e-9)
     assert slope == pytest.approx(r / math.sqrt(0.7) * chi.pdf(r / math.sqrt(0.7), k), rel=1e-9)
-
-
-@pytest.mark.parametrize("k", [1, 2, 5, 32])
-def test_close_probability_is_that_of_a_chi_variable(k):
-    for r in (0.1, 1.0, 5.0):
-        assert chapter.close_probability(r, k, 1.5) == pytest.approx(chi.cdf(r / (1.5 * math.sqrt(2)), k), rel=1e-10)
+    assert chapter.close_probability(r, k, math.sqrt(0.35)) == pytest.approx(chance[0], rel=1e-9)
 
 
 @pytest.mark.parametrize(("m", "k"), [(60, 1), (60, 2), (60, 8), (200, 32)])

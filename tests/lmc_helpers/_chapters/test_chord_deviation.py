@@ -5,25 +5,21 @@ import math
 import numpy as np
 import pytest
 import torch
-from oracles.draws import normal
+from oracles.draws import labelled, normal
 from scipy.integrate import dblquad, quad
 
 from lmc_helpers._chapters import chord_deviation as chapter
 
-
-def problem(n=40, d=7):
-    generator = torch.Generator().manual_seed(0)
-    x = torch.randn(n, d, dtype=torch.float64, generator=generator)
-    return x, torch.randint(10, (n,), generator=generator)
+PROBLEM = labelled(40, 7, classes=10)
 
 
 def train(**change):
     arguments = {"scales": [0.0, 2.0], "networks": 2, "hidden": 6, "fixed": 3, "steps": 30, "seed": 4} | change
-    return chapter.train_pairs(*problem(), **arguments)
+    return chapter.train_pairs(*PROBLEM, **arguments)
 
 
 def test_cross_entropy_is_that_of_torch():
-    z = torch.randn(2, 3, 5, 10, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    z = normal(2, 3, 5, 10, seed=1)
     labels = torch.tensor([0, 9, 3, 3, 1])
     for i in range(2):
         for j in range(3):
@@ -42,7 +38,7 @@ def test_fixed_entries_are_shared_and_have_their_scale():
 
 
 def test_outputs_neuron_by_neuron():
-    pairs, (x, _) = train(), problem()
+    pairs, (x, _) = train(), PROBLEM
     last = pairs.checkpoints[-1]
     z = pairs.outputs(last.W, last.A, x)
     for n, end in ((0, 0), (3, 1)):
@@ -58,7 +54,7 @@ def test_the_first_step_of_a_pair_has_the_size_of_the_rate():
     moved = last.A - first.A * (1 - 0.01 * 0.01)
     assert moved.abs().max().item() == pytest.approx(0.01, rel=1e-3)
     assert not first.W[0, 0].equal(first.W[0, 1])
-    pairs, (x, labels) = train(steps=60), problem()
+    pairs, (x, labels) = train(steps=60), PROBLEM
     first, last = pairs.checkpoints[0], pairs.checkpoints[-1]
     before, after = (chapter.cross_entropy(pairs.outputs(c.W, c.A, x), labels) for c in (first, last))
     assert (after < before).all()

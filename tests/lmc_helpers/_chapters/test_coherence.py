@@ -2,13 +2,11 @@
 
 import itertools
 import math
-from itertools import permutations
 
 import pytest
 import torch
 from scipy.integrate import quad
 
-import lmc_helpers._chapters.coherence as coherence_students
 from lmc_helpers._chapters import coherence as chapter
 from lmc_helpers.identifiability import leverages
 from lmc_helpers.seeds import normal
@@ -136,7 +134,7 @@ def plain_loop(U, D, z, seed, recipe, start=None):
 @pytest.mark.parametrize("decay", ["all", "weights"])
 @pytest.mark.parametrize("chunk", [1, 2**18])
 def test_students_are_those_of_a_plain_loop(decay, chunk, monkeypatch):
-    monkeypatch.setattr(coherence_students, "CHUNK", chunk)
+    monkeypatch.setattr(chapter, "CHUNK", chunk)
     recipe = adamw(epochs=5, batch=16, rate=0.01, weight_decay=0.4, decay=decay)
     z = latents(37, seed=1)  # the last batch is a smaller one
     frame = chapter.random_frame(3, chapter.sample_frame(5, 6))
@@ -212,7 +210,7 @@ def test_matching_is_the_best_within_the_classes():
     found = chapter.align_in_classes(chapter.Students(A, b, A), copies)
     full = torch.cat([A, b[..., None]], dim=-1)
     for g in range(2):
-        allowed = [p for p in permutations(range(6)) if copies[g].equal(copies[g, list(p)])]
+        allowed = [p for p in itertools.permutations(range(6)) if copies[g].equal(copies[g, list(p)])]
         for i in (0, 2):
             best = min(((full[g, i] - full[g, i + 1, list(p)]).square().sum().item(), p) for p in allowed)[1]
             assert found.A[g, i].equal(A[g, i]) and found.b[g, i].equal(b[g, i])

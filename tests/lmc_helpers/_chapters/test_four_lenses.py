@@ -6,15 +6,15 @@ import math
 import numpy as np
 import pytest
 import torch
+from oracles.draws import labelled, normal
 from scipy.ndimage import label
 
 from lmc_helpers._chapters import four_lenses as chapter
 
 
-def problem(n=30, d=6):
-    generator = torch.Generator().manual_seed(0)
-    x = torch.randn(n, d, dtype=torch.float64, generator=generator)
-    return chapter.with_bias(x), torch.randint(chapter.CLASSES, (n,), generator=generator)
+def problem():
+    x, labels = labelled(30, 6, classes=chapter.CLASSES)
+    return chapter.with_bias(x), labels
 
 
 def as_double(pairs):
@@ -82,17 +82,13 @@ def test_neurons_that_are_held_equal_stay_so():
     assert (loss(end) < loss(held)).all()
 
 
-def network(m=4, inputs=3, outputs=2):
-    return torch.randn(m, inputs + outputs, dtype=torch.float64, generator=torch.Generator().manual_seed(m))
-
-
 def outputs(theta, x):
     return torch.tanh(x @ theta[..., :3].mT) @ theta[..., 3:]  # any activation: only equal rows are needed
 
 
 @pytest.mark.parametrize("pair", [(0, 1), (3, 1), (2, 0)])
 def test_every_order_is_reached_and_the_function_changes_at_the_merge_only(pair):
-    theta, x = network(), torch.randn(7, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    theta, x = normal(4, 3 + 2, seed=4), normal(7, 3, seed=1)
     at_merge = outputs(chapter.merge_pair(theta, *pair), x)
     for order in itertools.permutations(range(4)):
         p = torch.tensor(order)
@@ -105,7 +101,7 @@ def test_every_order_is_reached_and_the_function_changes_at_the_merge_only(pair)
 
 
 def test_the_merge_is_half_way_to_the_exchange():
-    theta = network(5)
+    theta = normal(5, 5, seed=5)
     swapped = theta[[0, 4, 2, 3, 1]]
     torch.testing.assert_close(chapter.merge_pair(theta, 1, 4), (theta + swapped) / 2)
     torch.testing.assert_close(chapter.merge_pair(torch.stack([theta, swapped]), 1, 4)[1], (theta + swapped) / 2)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from oracles.draws import labelled, normal
 from oracles.networks import numbers, perturbed
 
 from lmc_helpers._chapters import matchers as chapter
@@ -23,16 +24,9 @@ from lmc_helpers.networks.vit import ViT
 from lmc_helpers.teacher_student import sample_minima
 
 
-def pairs(m=3, P=2, dtype=torch.float64):
-    model = MLP((4, m, m, 3))
-    generator = torch.Generator().manual_seed(5)
-    x = torch.randn(17, 4, dtype=dtype, generator=generator)
-    y = torch.randint(3, (17,), generator=generator)
-    return model.initial(range(P), dtype), model.initial(range(50, 50 + P), dtype), x, y
-
-
 def test_objectives_and_losses_one_by_one():
-    a, b, x, y = pairs()
+    a, b = (MLP((4, 3, 3, 3)).initial(seeds, torch.float64) for seeds in ([0, 1], [50, 51]))
+    x, y = labelled(17, 4, classes=3, seed=5)
     found = chapter.every_permutation(a, b, x, y)
     for (i, p), (j, q) in itertools.product(enumerate(itertools.permutations(range(3))), repeat=2):
         moved = b.permuted({"0": torch.tensor([p, p]), "1": torch.tensor([q, q])})
@@ -52,7 +46,7 @@ def test_objectives_and_losses_one_by_one():
 
 def test_of_semi_definite_matrices_one_permutation_is_enough():
     """The step of the chapter's proof that matching is hard: max ⟨A, Q B Pᵀ⟩ over P and Q is reached at P = Q."""
-    R, S = torch.randn(2, 4, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+    R, S = normal(2, 4, 4, seed=2)
     A, B = R @ R.T, S @ S.T
     every = all_permutations(4)
     value = torch.einsum("ij,qipj->qp", A, B[every][:, :, every])

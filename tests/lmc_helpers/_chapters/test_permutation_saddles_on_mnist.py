@@ -14,7 +14,6 @@ from scipy.stats import norm as normal
 from scipy.stats import t as student
 from torch.autograd.functional import hessian, jacobian
 
-import lmc_helpers._chapters.permutation_saddles_on_mnist as module
 from lmc_helpers._chapters import permutation_saddles_on_mnist as chapter
 from lmc_helpers.data.images import load
 from lmc_helpers.networks import mlp
@@ -65,7 +64,7 @@ def test_a_path_of_the_teacher_with_its_own_logits_as_targets():
 def test_it_is_computed_once_and_read_whole(monkeypatch):
     first = RUN.result()
     assert RUN.done() and RUN.path().name == f"{RUN.digest}.npz"
-    monkeypatch.setattr(module, "merge", None)  # nothing is computed again
+    monkeypatch.setattr(chapter, "merge", None)  # nothing is computed again
     again = RUN.result()
     for name in ("theta", "loss", "gradient_norm", "outgoing"):
         assert getattr(again.path, name).equal(getattr(first.path, name))
@@ -101,13 +100,13 @@ def test_what_the_chapter_reads_is_in_the_merges_and_comes_from_a_kept_file(monk
 
 def test_a_point_on_whole_images_starts_from_the_most_similar_pair_of_a_teacher_of_its_own():
     run = PARAMETERS.whole_points()[4]
-    found, task, theta, labels = run.result(), *module.taught_task(run.teachers, 0, 0)[:3]
+    found, task, theta, labels = run.result(), *chapter.taught_task(run.teachers, 0, 0)[:3]
     assert task.net.sizes[0] > 30 and len(task.x) == 70  # all of the span
     W = torch.cat([task.net.split(theta)[1][0], task.net.split(theta)[1][1][:, None]], dim=1)
     cosines = torch.nn.functional.cosine_similarity(W[:, None], W[None], dim=-1).triu(1)
     pair = divmod(int(cosines.where(cosines != 0, -2).argmax()), 4)
     theta = PairChart(task.net, 2).bring_forward(theta, *pair)
-    same(found, chapter.permutation_point(task, theta, labels, 80, module.WHOLE_TOLERANCE))
+    same(found, chapter.permutation_point(task, theta, labels, 80, chapter.WHOLE_TOLERANCE))
     assert run.teachers.seeds[0] not in TEACHING[4].seeds and run.teachers.data.n == 70
     changes = ({}, {"network": 1}, {"products": 81}, {"teachers": TEACHING[4]})
     assert len({replace(run, **change).digest for change in changes}) == len(changes)
@@ -208,7 +207,7 @@ def test_the_metric_is_the_gauss_newton_matrix(merged, charted):
         at = chart.weights(torch.cat([free, phi[-1:]])) if charted else free
         return task.net.forward(at, task.x)
 
-    J = torch.autograd.functional.jacobian(charted_outputs, free).flatten(0, 1)
+    J = jacobian(charted_outputs, free).flatten(0, 1)
     M = 2 * J.T @ J / (len(task.x) * task.y.square().mean())
     M.diagonal().add_(chapter.SHIFT * (M.diagonal() + chapter.FLOOR * M.diagonal().mean()))
     v = M @ torch.linspace(-1, 1, len(free), dtype=torch.float64)
@@ -346,8 +345,8 @@ def near(loss):
     """A loss of a few parameters as a Local, by autograd."""
 
     def local(theta):
-        H = torch.autograd.functional.hessian(loss, theta)
-        return chapter.Local(loss(theta), torch.autograd.functional.jacobian(loss, theta), lambda v: H @ v)
+        H = hessian(loss, theta)
+        return chapter.Local(loss(theta), jacobian(loss, theta), lambda v: H @ v)
 
     return local
 

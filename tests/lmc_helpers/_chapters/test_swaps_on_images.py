@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from oracles.costs import swap
 from torch import nn
 
 from lmc_helpers._chapters import swaps_on_images as chapter
@@ -88,14 +89,6 @@ def experiment():
     return chapter.Experiment(FEW, 120)
 
 
-def least_norm(f, d, a, U):
-    """The least squared norm of w with Uᵀ(f + d ⊙ w) = a, by a least-squares solver."""
-    M = U.T * d
-    w = torch.linalg.lstsq(M, a - U.T @ f, driver="gelsd").solution
-    assert torch.allclose(M @ w, a - U.T @ f, atol=1e-9)
-    return w.square().sum()
-
-
 @pytest.mark.parametrize("name", ["W 0", "W 1", "syre 1", "W 1, batch norm"])
 def test_costs_are_those_of_least_weights(experiment, name):
     swaps = chapter.Swaps(experiment, name)
@@ -103,11 +96,9 @@ def test_costs_are_those_of_least_weights(experiment, name):
         for layer in chapter.LAYERS:
             F, D, W = chapter.layer_parts(swaps.stack, n, layer)
             U = swaps.bases[place][layer]
-            a = (F + D * W) @ U
             for i, j in ((0, 1), (5, 2)):
-                costs = [least_norm(F[p], D[p], a[q], U) for p, q in ((i, j), (j, i), (i, i), (j, j))]
-                expected = costs[0] + costs[1] - costs[2] - costs[3]
-                assert swaps.matrices[layer][place, i, j].item() == pytest.approx(expected.item(), rel=1e-6, abs=1e-8)
+                expected = swap(F, D, W, U, i, j)
+                assert swaps.matrices[layer][place, i, j].item() == pytest.approx(expected, rel=1e-6, abs=1e-8)
     assert swaps.costs(1)[0].tolist() == [swaps.matrices[1][0, 2 * i, 2 * i + 1].item() for i in range(8)]
 
 

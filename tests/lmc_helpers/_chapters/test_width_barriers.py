@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from oracles.draws import labelled
 from oracles.networks import perceptron
 from scipy.stats import t
 from torch import nn
@@ -49,9 +50,7 @@ def result_of(stack, epochs=1, **more):
 
 
 def some_data(model, n=40):
-    generator = torch.Generator().manual_seed(3)
-    x = torch.randn(n, *model.input_shape, generator=generator, dtype=torch.float64)
-    return x, torch.randint(model.classes, (n,), generator=generator)
+    return labelled(n, *model.input_shape, classes=model.classes, seed=3)
 
 
 def test_the_runs_are_those_of_the_appendix_of_a_second_seed_and_of_longer_training():

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from oracles.draws import labelled
 
 from lmc_helpers.alignment.midpoint import data_loss
 from lmc_helpers.alignment.straight_through import straight_through
@@ -10,10 +11,8 @@ from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.permutations import permute, random_permutations
 
 
-def problem(model, n=60, seed=1):
-    g = torch.Generator().manual_seed(seed)
-    x = torch.randn(n, *model.input_shape, dtype=torch.float64, generator=g)
-    return x, torch.randint(model.classes, (n,), generator=g)
+def problem(model):
+    return labelled(60, *model.input_shape, classes=model.classes, seed=1)
 
 
 def halfway(model, a, b, p, x, y):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from oracles.costs import swap
 from oracles.networks import perceptron, perturbed
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
@@ -72,8 +73,8 @@ SMALL = {"clusters": 2, "seed": 3, "samples": 60, "epochs": 2}
 
 
 @pytest.fixture(scope="module")
-def trained():
-    return gm.train_pairs([gm.Setting(2)], **SMALL)[0]
+def pairs():
+    return gm.train_pairs([gm.Setting(3)], **SMALL, precision="float64")[0]
 
 
 def test_settings_share_masks_and_noise():
@@ -146,16 +147,16 @@ def test_initial_law(initial):
     assert W.var().item() == pytest.approx(1 / 128 if initial == "normal" else 1 / 384, rel=0.03)
 
 
-def test_a_layer_is_that_of_the_first_network_of_its_cluster(trained):
-    first, _ = trained.ends()
+def test_a_layer_is_that_of_the_first_network_of_its_cluster(pairs):
+    first, _ = pairs.ends()
     for g, k in ((0, 0), (1, 2)):
-        F, D, W = trained.layer(g, k)
+        F, D, W = pairs.layer(g, k)
         assert torch.allclose(F + D * W, first.params[f"{k}.weight"][g])
-        _, same, W0 = trained.layer(g, k, "before")
-        assert torch.equal(D, same) and torch.equal(W0, trained.before.params[f"{k}.weight"][2 * g])
+        _, same, W0 = pairs.layer(g, k, "before")
+        assert torch.equal(D, same) and torch.equal(W0, pairs.before.params[f"{k}.weight"][2 * g])
         assert not torch.equal(W, W0)
-    D = trained.after.fixed["1.weight"][1].repeat_interleave(2, dim=0)
-    before, after = (networks.params["1.weight"][D == 0] for networks in (trained.before, trained.after))
+    D = pairs.after.fixed["1.weight"][1].repeat_interleave(2, dim=0)
+    before, after = (networks.params["1.weight"][D == 0] for networks in (pairs.before, pairs.after))
     assert torch.allclose(after, before * (1 - 1e-5) ** 2, rtol=1e-5)  # one step an epoch
 
 
@@ -184,27 +185,6 @@ def test_ceiling_is_the_share_of_the_largest_densities():
         ]
         best = np.argmax([law.logpdf(z) for law in laws], axis=0)
         assert value.item() == pytest.approx(100 * (best == y.numpy()).mean(), abs=1e-9)
-
-
-SMALL_MIXTURE_SWAPS = {"clusters": 2, "seed": 3, "samples": 60, "epochs": 2, "precision": "float64"}
-
-
-@pytest.fixture(scope="module")
-def pairs():
-    return gm.train_pairs([gm.Setting(3)], **SMALL_MIXTURE_SWAPS)[0]
-
-
-def realization_cost(F, D, W, U, i, j):
-    """Squared least norm of a weight with which neuron i computes the function of neuron j on the span of U."""
-    wanted = U.T @ (F[j] + D[j] * W[j] - F[i])
-    best = np.linalg.lstsq(U.T * D[i], wanted, rcond=None)[0]
-    return float(best @ best)
-
-
-def swap(F, D, W, U, i, j):
-    return sum(
-        sign * realization_cost(F, D, W, U, a, b) for sign, a, b in ((1, i, j), (1, j, i), (-1, i, i), (-1, j, j))
-    )
 
 
 @pytest.mark.parametrize("m", [1, 2, 5])
@@ -242,7 +222,7 @@ def test_shifts_of_centres_and_trained_parts(pairs):
 
 
 def test_estimates_against_torch_modules_and_direct_minimisation():
-    (pairs,) = gm.train_pairs([gm.Setting(2)], **(SMALL_MIXTURE_SWAPS | {"norm": "running"}))
+    (pairs,) = gm.train_pairs([gm.Setting(2)], **SMALL, precision="float64", norm="running")
     neurons = torch.tensor([[0, 1], [5, 2]])
     found = layer_estimates(pairs, neurons, inputs=40, layers=2)
     assert set(found) == {(k, name) for k in range(2) for name in ESTIMATES}
@@ -340,7 +320,7 @@ def test_what_orders_by_least_norm_weights(pairs):
 
 @pytest.mark.parametrize("norms", [True, False])
 def test_a_ridge_matrix_holds_the_costs_of_its_pairs(norms):
-    (pairs,) = gm.train_pairs([gm.Setting(2)], **(SMALL_MIXTURE_SWAPS | {"norm": "running"}))
+    (pairs,) = gm.train_pairs([gm.Setting(2)], **SMALL, precision="float64", norm="running")
     found = ridge_matrix(pairs, 1, neurons=4, inputs=40, norms=norms)
     i, j = gm.neuron_pairs(4)
     name = ESTIMATES[2] if norms else ESTIMATES[1]

@@ -136,6 +136,8 @@ def test_wrong_examples_are_one_sentence(tmp_path, arrays):
 
 def test_examples_are_read_as_people_store_them(tmp_path):
     x, y, c = torch.randn(6, 3), torch.tensor([0, 1, -100, 0, 1, 1], dtype=torch.int32), torch.ones(6, 2)
+    np.savez(tmp_path / "two bytes.npz", x=x.numpy(), y=np.arange(6, dtype="uint16"))
+    assert checkpoints.examples(str(tmp_path / "two bytes.npz"), "cross_entropy")[1].tolist() == [0, 1, 2, 3, 4, 5]
     np.savez(tmp_path / "one.npz", x=x.double().numpy(), y=y.numpy())
     found = checkpoints.examples(str(tmp_path / "one.npz"), "cross_entropy")
     assert torch.equal(found[0], x.double()) and found[1].dtype == torch.int64 and torch.equal(found[1], y.long())
@@ -145,17 +147,13 @@ def test_examples_are_read_as_people_store_them(tmp_path):
     torch.save((x, c, y), tmp_path / "several.pt")
     several, _ = checkpoints.examples(str(tmp_path / "several.pt"))
     assert isinstance(several, tuple) and torch.equal(several[1], c)
-    net, loader = (
-        nn.Linear(2, 1),
-        [(torch.arange(2 * k, 2 * k + 4).view(2, 2).float(), torch.ones(2)) for k in (0, 2, 4)],
-    )
+    net, ones = nn.Linear(2, 1), torch.ones(2)
+    loader = [(torch.arange(2 * k, 2 * k + 4).view(2, 2).float(), ones) for k in (0, 2, 4)]
     x, y = checkpoints.gathered(net, loader, 6, torch.Generator().manual_seed(0))
     assert sorted(x[:, 0].tolist()) == [0, 2, 4, 6, 8, 10] != x[:, 0].tolist() and len(y) == 6
     assert len(checkpoints.gathered(net, loader, 3, torch.Generator())[0]) == 3
     with pytest.raises(ValueError, match="several shapes"):
-        checkpoints.gathered(
-            net, [(torch.ones(2, 2), torch.ones(2)), (torch.ones(2, 3), torch.ones(2))], 6, torch.Generator()
-        )
+        checkpoints.gathered(net, [(torch.ones(2, 2), ones), (torch.ones(2, 3), ones)], 6, torch.Generator())
 
 
 def test_losses_and_groups_are_found_by_name(nets):
@@ -163,7 +161,8 @@ def test_losses_and_groups_are_found_by_name(nets):
     assert checkpoints.objective("l1_loss") is nn.functional.l1_loss
     assert isinstance(checkpoints.objective(f"{nets}:weighed"), Loss)
     assert checkpoints.groups("") is None
-    assert checkpoints.groups(f"{nets}:groups") == Symmetry({"h": (Axis("0.weight", 0),)}, {"h": 4})
+    axes = Axis("0.weight", 0), Axis("0.bias", 0), Axis("2.weight", 1)
+    assert checkpoints.groups(f"{nets}:groups") == Symmetry({"by hand": axes}, {"by hand": 4})
     for wrong in (lambda: checkpoints.objective("relu"), lambda: checkpoints.groups(f"{nets}:make")):
         with pytest.raises(ValueError, match=r"^[^\n]*; allowed: [^\n]*$"):
             wrong()

@@ -4,6 +4,7 @@ import copy
 import html
 import re
 import sys
+from functools import partial
 
 import matplotlib
 import numpy as np
@@ -15,7 +16,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy, mse_loss
 from torch.utils.data import DataLoader, TensorDataset
 
-from lmc_helpers import compare, line, match, permuted, repair, symmetry
+from lmc_helpers import compare, curve, line, match, permuted, plane, repair, symmetry
 
 matplotlib.use("agg")
 
@@ -96,8 +97,9 @@ def test_batches_that_differ_between_passes_are_refused():
             for part in self.random.permutation(len(X)).reshape(-1, 10):
                 yield X[part], Y[part]
 
-    with pytest.raises(ValueError, match="other batches in each pass"):
-        compare(net(1), net(2), cross_entropy, Shuffled(0))
+    for call in (compare, partial(plane, net(3), places=[0, 1]), partial(curve, steps=1)):
+        with pytest.raises(ValueError, match="other batches in each pass"):
+            call(net(1), net(2), loss=cross_entropy, data=Shuffled(0))
     assert compare(net(1), net(2), cross_entropy, list(Shuffled(0))).lines["direct"].batch_losses.shape[0] > 1
 
 

@@ -275,6 +275,10 @@ FOREIGN = {
     "lazy": lambda: lmc.symmetry(nn.Sequential(nn.LazyLinear(3), nn.Linear(3, 2)), X),
     "lazy, line": lambda: lmc.line(nn.LazyLinear(2), nn.LazyLinear(2), F.cross_entropy, (X, Y)),
     "other steps": deeper,
+    "other width, symmetry": lambda: lmc.symmetry(nn.Linear(5, 2), X),
+    "other names": lambda: lmc.symmetry(nn.Linear(5, 2), {"x": X}),
+    "no such token": lambda: lmc.symmetry(nn.Embedding(5, 2), torch.tensor([5])),
+    "no such output": lambda: lmc.symmetry(nn.Linear(4, 2), X, outputs=lambda out: out["logits"]),
     "other width": lambda: lmc.line(nn.Linear(5, 2), nn.Linear(5, 2), F.cross_entropy, (X, Y)),
 }
 
@@ -284,6 +288,26 @@ FOREIGN = {
 def test_errors_of_torch_are_sentences(call):
     with pytest.raises((TypeError, ValueError), match=r"^[^\n]*; allowed: [^\n]*$"):
         FOREIGN[call]()
+
+
+def test_packed_sequences_are_one_input():
+    class Last(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cells, self.out = nn.GRU(4, 6), nn.Linear(6, 3)
+
+        def forward(self, packed):
+            return self.out(self.cells(packed)[1][-1])
+
+    (a, b), sequences = (scattered(Last(), k) for k in (1, 2)), [normal(n, 4, seed=n) for n in (5, 3, 3, 2, 4)]
+    pack = partial(nn.utils.rnn.pack_sequence, enforce_sorted=False)
+    data, y = (
+        [(pack(sequences[:2]), torch.tensor([0, 2])), (pack(sequences[2:]), torch.tensor([1, 1, 0]))],
+        [0, 2, 1, 1, 0],
+    )
+    each = [F.cross_entropy(b(pack([one])), torch.tensor([k])).item() for one, k in zip(sequences, y, strict=True)]
+    assert lmc.line(a, b, F.cross_entropy, data, [0, 1]).losses[0].item() == pytest.approx(sum(each) / 5)
+    assert lmc.symmetry(a, data[0][0]).sizes == {"cells.weight_ih_l0": 6}
 
 
 def test_arrays_and_averages_are_taken():

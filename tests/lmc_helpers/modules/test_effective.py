@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from oracles.networks import numbers
+from oracles.networks import numbers, scattered
 from torch import nn
 from torch.nn import functional as F
 from torch.nn import utils
@@ -158,6 +158,19 @@ def test_effective_weights_are_interpolated_and_matched(name):
         assert torch.linalg.matrix_norm(interpolate(a, b, 0.5)[0].weight, 2) <= 1 + 1e-3
     a.train()(X).sum().backward()  # as it was
     assert list(a.state_dict()) == keys
+
+
+def test_a_parametrised_buffer_is_a_plain_buffer():
+    nets = [nn.Sequential(nn.Linear(5, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 3)).double() for _ in range(2)]
+    for k, net in enumerate(nets):
+        scattered(net, k + 1).eval()[1].running_var.copy_(numbers(8, seed=k).exp())
+    plain, x = interpolate(*nets, 0.5), numbers(9, 5)
+    for net in nets:
+        net[1].running_var.log_()
+        parametrize.register_parametrization(net[1], "running_var", Exponential(), unsafe=True)
+    made = interpolate(*nets, 0.5)
+    assert change(made, plain, x) < 1e-12 and made(x).requires_grad and "1.running_var" in dict(made.named_buffers())
+    assert symmetry(nets[0], x).sizes == {"0": 8}
 
 
 def test_statistics_of_instance_norms_are_those_of_the_data():
@@ -342,6 +355,7 @@ class Expert(nn.Module):
         return self.out(h)
 
 
+@pytest.mark.filterwarnings("ignore:groups are checked with numbers that the module reads by tolist")
 def test_experts_that_no_token_chose_are_followed():
     torch.manual_seed(0)
     a, b, other = Expert(), Expert(), numbers(300, 5, seed=9)
@@ -362,6 +376,7 @@ class Elsewhere(Net):
         self.aux = nn.Linear(3, 7)  # on no axis of eight
 
 
+@pytest.mark.filterwarnings("ignore:groups are checked with numbers that the module reads by tolist")
 def test_what_no_input_reads_is_refused_by_name_or_followed():
     labels = torch.arange(40) % 5
     for net, name in ((Expert(condition=True), "condition.weight"), (Head(), "aux.weight")):

@@ -2,6 +2,7 @@
 
 import copy
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -93,6 +94,37 @@ def test_interpolation_is_exact_at_the_ends_and_changes_nothing():
     plain = line(a, b, cross_entropy, (X, Y), [0, 0.5, 1])
     wrapped = line(nn.DataParallel(a), torch.compile(b, backend="eager"), cross_entropy, (X, Y), [0, 0.5, 1])
     assert wrapped.losses.equal(plain.losses)
+
+
+class Worded(nn.Linear):
+    def __init__(self, word):
+        super().__init__(5, 3)
+        self.word = word
+
+
+def quantised(k):
+    return torch.ao.quantization.quantize_dynamic(scattered(nn.Sequential(nn.Linear(5, 3), nn.PReLU()), k))
+
+
+OTHERS = [
+    ("'1' is ReLU in a and Tanh", *([nn.Linear(5, 3), nn.ReLU()], [nn.Linear(5, 3), nn.Tanh()])),
+    ("'1' is nothing in a and ReLU", *([nn.Linear(5, 3)], [nn.Linear(5, 3), nn.ReLU()])),
+    ("'0.self_attn.num_heads'", *([nn.TransformerEncoderLayer(4, n, 8)] for n in (2, 4))),
+    ("'0.word'", *([Worded((w, 1))] for w in "ab")),
+    ("'0.word'", *([Worded(f)] for f in (torch.relu, torch.tanh))),
+    ("'0.word'", *([Worded(partial(nn.functional.dropout, p=p))] for p in (1, 0))),
+]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:torch.*deprecated")
+def test_what_is_no_state_must_be_equal():
+    for what, *layers in OTHERS:
+        a, b = (nn.Sequential(*each) for each in layers)
+        with pytest.raises(ValueError, match=f"{what} .* b.*; allowed: equal ones"):
+            interpolate(a, b, 0.0)
+        interpolate(a, copy.deepcopy(a), 0.5)
+    with pytest.raises(ValueError, match=r"'0._packed_params._packed_params', of the state, differs"):
+        interpolate(quantised(1), quantised(2), 0.5)
 
 
 def test_recomputed_statistics_are_those_of_the_data():

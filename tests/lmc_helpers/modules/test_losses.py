@@ -53,6 +53,7 @@ OWN = [
     *((lambda o, y: (o - y).square().mean(1), REAL), (lambda o, y: (o - y).abs().mean().item(), REAL)),
     *((Loss(masked, lambda o, y: (y != 0).sum()), Y), (Loss(F.mse_loss, lambda o, y: len(y)), REAL)),
     (lambda o, y: F.triplet_margin_loss(o, y, o.roll(1, 1)), REAL),
+    *((lambda o, y, loss=loss: loss(o, y, weight=y.exp()), REAL) for loss in (F.l1_loss, F.mse_loss, F.huber_loss)),
 ]
 
 
@@ -163,6 +164,29 @@ def test_it_may_take_all_data_in_one_batch(loss, y):
     a, b = pair()
     found = lmc.line(a, b, loss, [(X, y)], [0, 0.5, 1])
     assert found.losses.tolist() == pytest.approx([at_once(a, b, lam, loss, X, y) for lam in (0, 0.5, 1)], rel=1e-9)
+
+
+@pytest.mark.parametrize("by", ["line", "match"])
+@pytest.mark.parametrize("noise", [lambda o: F.dropout(o, 0.1), lambda o, calls=[]: calls.append(1) or o * len(calls)])
+def test_a_loss_that_is_another_at_every_call_is_refused(noise, by):
+    (a, b), loss, data = pair(), lambda o, y: F.mse_loss(noise(o), y), [(X, REAL)]
+    with pytest.raises(ValueError, match=r"^the loss is another at every call; allowed"):
+        lmc.line(a, b, loss, data) if by == "line" else lmc.match(a, b, X, "sinkhorn", loss=loss, data=data, steps=1)
+
+
+def test_means_of_sequences_do_not_weigh_by_their_lengths():
+    def each(o, y):
+        return F.cross_entropy(o.mT, y, reduction="none")
+
+    (a, b), data = pair(), [(normal(n, t, 5), torch.arange(n * t).view(n, t) % 3) for n, t in ((3, 7), (4, 2), (1, 5))]
+    sequences = sum(each(b(x), y).mean(1).sum().item() for x, y in data) / 8
+    assert lmc.line(a, b, lambda o, y: each(o, y).mean(1), data, [0, 1]).losses[0].item() == pytest.approx(sequences)
+    tokens = sum(each(b(x), y).sum().item() for x, y in data) / (21 + 8 + 5)
+    for loss in (lambda o, y: each(o, y).mean(), each, lambda o, y: F.cross_entropy(o.mT, y)):
+        assert lmc.line(a, b, loss, data, [0, 1]).losses[0].item() == pytest.approx(tokens)
+    masks = lambda o, y: ((y < 2) * each(o, y)).sum(1) / (y < 2).sum(1)  # noqa: E731
+    with pytest.raises(ValueError, match=r"^batches of different shapes may weigh differently"):
+        lmc.line(a, b, lambda o, y: masks(o, y).mean(), data)
 
 
 def test_equal_outputs_do_not_hide_weights():

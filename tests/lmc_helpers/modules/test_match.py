@@ -17,11 +17,19 @@ from lmc_helpers import Axis, Symmetry, line, load_matching, match, permuted, sy
 
 FACTORS = ("grouped queries", "repeated keys", "norm in heads", "packed inside heads", "partly rotary")
 HEADS = ("heads on None", "heads on 0", "heads on 1", "fused slices", "fused lists", "fused entries")
-PARTS = ("Layers", "Experts", "Members", "Divided", "Mixer", "Chosen", "Gathered")
+PARTS = ("Layers", "Experts", "Members", "Divided", "Mixer", "Chosen", "Gathered", "heads twice", "mixed in groups")
 
 
 def dense():
     return nn.Sequential(nn.Linear(5, 12), nn.ReLU(), nn.Linear(12, 9), nn.Tanh(), nn.Linear(9, 3))
+
+
+class Single(nn.Sequential):
+    """A norm in single precision, as in Llama."""
+
+    def forward(self, x):
+        h = self[0](x).float()
+        return self[1]((h * h.square().mean(-1, keepdim=True).rsqrt()).to(x))
 
 
 class Residual(nn.Module):
@@ -64,6 +72,14 @@ def test_planted_orders_are_found(name, by):
     torch.testing.assert_close(found(x), a(x))
     if name == "GPT":  # tied
         assert found.head.weight is found.embed.weight
+
+
+def test_double_networks_that_compute_in_single_precision():
+    torch.manual_seed(1)
+    a, x = Single(nn.Linear(5, 300), nn.Linear(300, 2)).double(), normal(20, 5)
+    groups = symmetry(a, x)
+    found = match(a, permuted(a, groups, drawn(groups)), x)
+    assert found[0].weight.equal(a[0].weight) and found[1].weight.equal(a[1].weight)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])

@@ -1,6 +1,7 @@
 """REPAIR against statistics of networks of torch.nn with hooks."""
 
 import copy
+import warnings
 
 import pytest
 import torch
@@ -117,6 +118,10 @@ def test_all_units_have_the_interpolated_statistics(lam):
 
 
 def test_what_cannot_be_set_is_said():
+    class Router(nn.Linear):
+        def forward(self, x):
+            return super().forward(x), x
+
     class Attention(nn.Module):
         def __init__(self):
             super().__init__()
@@ -126,17 +131,19 @@ def test_what_cannot_be_set_is_said():
             self.other = nn.Linear(4, 4)
             self.other.weight = self.tied.weight
             self.twice = nn.Linear(4, 4)
+            self.router = Router(4, 4)
             self.head = nn.Linear(4, 2)
 
         def forward(self, x):
             h = self.free(self.layer(x)).relu()
             h = self.twice(self.twice(h).relu()).relu()
+            h = self.router(h)[0].relu()
             return self.head(self.other(self.tied(h).relu()).relu())
 
     a, b = scattered(Attention(), 1), scattered(Attention(), 2)
     with pytest.warns(UserWarning, match="layer.self_attn"):
         merged, found = repair(a, b, (numbers(6, 5, 4), numbers(6)), details=True)
-    assert list(found.left) == ["layer.self_attn", "free", "twice", "tied", "other"]
+    assert list(found.left) == ["layer.self_attn", "free", "twice", "router", "tied", "other"]
     assert list(found.ratios) == ["layer.norm1", "layer.linear1", "layer.linear2", "layer.norm2"]
     assert merged.other.weight is merged.tied.weight
 
@@ -181,6 +188,43 @@ def test_layers_that_do_not_run_or_that_a_function_applies_are_named(biases):
     ):
         _, done = repair(*map(Leaving, biases), (x, x), details=True)
     assert list(done.ratios) == ["a"]
+
+
+class Heads(nn.Module):
+    """A trunk and heads a, b and c, by which a function computes the outputs."""
+
+    def __init__(self, outputs):
+        super().__init__()
+        self.trunk, self.b, self.c, self.a = nn.Linear(5, 6), nn.Linear(6, 3), nn.Linear(6, 3), nn.Linear(6, 3)
+        self.outputs = outputs
+
+    def forward(self, x):
+        return self.outputs(self, self.trunk(x).relu())
+
+
+@pytest.mark.parametrize(
+    ("outputs", "named", "hidden"),
+    [
+        (lambda net, h: (net.b(h).softmax(1), net.a(h), net.c(h).exp()), "bc", ""),  # a mixture density network
+        (lambda net, h: {"mean": net.b(h).tanh(), "value": net.a(h)}, "b", ""),
+        (lambda net, h: net.b(h).tanh_() + net.c(h), "bc", ""),
+        (lambda net, h: torch.cat([net.b(h), net.c(h).softmax(1)], 1), "bc", ""),
+        (lambda net, h: ((f := net.b(h)), net.a(f.relu().repeat(1, 2))), "b", ""),
+        (lambda net, h: (net.b(h).softmax(1).unsqueeze(1) @ net.c(h).view(-1, 3, 1)).squeeze(2), "bc", ""),
+        (lambda net, h: F.linear(net.b(h).relu(), net.a.weight[:, :3]), "a", "b"),
+        (lambda net, h: F.log_softmax(net.a(net.b(h).relu().repeat(1, 2)), 1), "", "b"),
+    ],
+)
+def test_heads_stay_and_are_named(outputs, named, hidden):
+    a, b = (scattered(Heads(outputs), k) for k in (1, 2))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        merged, done = repair(a, b, (numbers(30, 5), numbers(30)), details=True)
+    assert list(done.left) == list(named) and bool(told) == bool(named)
+    assert set(done.left.values()) <= {"makes outputs, beside others", "has a weight that another module reads"}
+    plain = interpolate(a, b, 0.5)
+    assert all(merged.get_submodule(name).weight.equal(plain.get_submodule(name).weight) for name in (*named, "a"))
+    assert list(done.ratios) == ["trunk", *hidden]
 
 
 class Tied(nn.Linear):

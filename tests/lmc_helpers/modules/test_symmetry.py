@@ -2,12 +2,14 @@
 
 import contextlib
 import itertools
+import math
 import random
+from contextlib import nullcontext
 from functools import partial
 
 import pytest
 import torch
-from cases import CASES, Attention, difference, drawn, made, moved, outputs
+from cases import CASES, Attention, Mixed, difference, drawn, made, moved, outputs
 from torch import nn
 from torch.nn import functional as F
 
@@ -139,6 +141,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:groups are checked with numbers that the module reads by numpy")
 @pytest.mark.parametrize("message", REFUSED)
 def test_what_is_not_proven_is_refused(message):
     with pytest.raises(ValueError, match=message) as raised:
@@ -146,6 +149,7 @@ def test_what_is_not_proven_is_refused(message):
     assert ". " not in str(raised.value)  # one sentence
 
 
+@pytest.mark.filterwarnings("ignore:groups are checked with numbers that the module reads by numpy")
 def test_only_groups_that_are_not_proven_are_left_alone():
     module = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 4), REFUSED["outputs change.*allowed"])
     x = torch.rand(6, 4)
@@ -240,9 +244,21 @@ LEFT = {  # what has one order for all, or is left alone without need: a network
         *((CASES["heads on None"].make(),), (2, 7, 5)),
         *("which takes parts in their order", {"q.weight[0]", "k.weight[0]", "v.weight[0]", "proj.weight[1]"}),
     ),
+    "groups in groups": (
+        *((C(4, 8), nn.GroupNorm(4, 8), nn.Tanh(), nn.GroupNorm(2, 8), C(8, 2)), (2, 4, 3)),
+        *("between each other", {"0.weight[0]", "0.bias[0]", "4.weight[1]"}),
+    ),
+    "groups that are cut": (
+        *((Mixed(2, False),), (2, 4, 3)),
+        *("'convolution' of '0.mix', all groups", {"qkv.weight[0]", "mix.weight[0]", "mix.weight[1]", "out.weight[1]"}),
+    ),
     "index arithmetic": (
         *((nn.Linear(4, 6), Step(lambda h: F.one_hot((h.argmax(-1) + 1) % 6, 6) * h.sum()), nn.Linear(6, 2)), (5, 4)),
         *("'add'", {"0.weight[0]", "0.bias[0]"}),
+    ),
+    "a constant": (
+        *((nn.Linear(4, 3), Step(lambda h: h * torch.tensor([1.0, 2.0, 3.0])), nn.Linear(3, 2)), (5, 4)),
+        *("'tensor' of '1'", {"0.weight[0]", "0.bias[0]", "2.weight[1]"}),
     ),
     "one entry": (
         *((nn.Linear(4, 6), Step(lambda h: h * h[:, :1].sigmoid()), nn.Linear(6, 2)), (5, 4)),
@@ -338,12 +354,43 @@ def test_units_that_a_number_of_the_input_picks_are_not_free(name):
             return self.down(step(self.up(x).tanh(), n))
 
     module, x = ByNumber(), torch.randn(4, 3)
-    found = symmetry(module, (x, torch.tensor([1])))
+    with pytest.warns(UserWarning, match="by tolist") if name == "tolist" else nullcontext():
+        found = symmetry(module, (x, torch.tensor([1])))
     assert sorted(found.sizes.values()) == sizes
     check_by_number(module, found, x)
     named = dict.fromkeys(("index", "written", "arange"), "'index'") | dict.fromkeys(("branch", "threshold"), "'flip'")
     named |= dict.fromkeys(("loop", "pad"), "one by one")
     assert sizes or any(named.get(name, "depend on the inputs") in why for why in found.left)
+
+
+BRANCHES = {  # conditions that hold for no input that is drawn
+    "bool": lambda net, x: x.mean() > 3,
+    "constant": lambda net, x: x.abs().max().item() > 1e5,
+    "attribute": lambda net, x: net.most < float(x.norm()),
+    "window": lambda net, x: -5.5 < x.mean().item() < -5,
+    "integer": lambda net, x: int(x.sum() * 0 + 5) == net.special,
+    "not a number": lambda net, x: math.isnan(x.sum().item()),
+    "infinite": lambda net, x: math.isinf(x.sum().item()),
+    "search": lambda net, x: len((x > 50).nonzero()) > 0,
+    "numpy": lambda net, x: x.numpy().max() > 100,
+    "tolist": lambda net, x: max(x[0].tolist()) > 100,
+}
+
+
+@pytest.mark.parametrize("name", BRANCHES)
+def test_a_branch_that_no_drawn_input_takes_is_followed_or_told(name):
+    class Branching(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.up, self.down, self.most, self.special = nn.Linear(3, 6), nn.Linear(6, 2), 1e6, 7
+
+        def forward(self, x):
+            h = self.up(x).tanh()
+            return self.down(h.flip(1) if BRANCHES[name](self, x) else h)
+
+    told = name in ("numpy", "tolist")
+    with pytest.warns(UserWarning, match=f"numbers that the module reads by {name}") if told else nullcontext():
+        assert symmetry(Branching(), torch.randn(4, 3)).sizes == ({"up": 6} if told else {})
 
 
 def check_by_number(module, found, x):

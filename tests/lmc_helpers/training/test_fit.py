@@ -5,6 +5,7 @@ import math
 
 import pytest
 import torch
+from oracles.draws import labelled
 from oracles.networks import perceptron
 from torch import nn
 
@@ -22,9 +23,8 @@ MODEL = MLP((6, 5, 4, 3), "gelu", "layer")
 RUNNING = MLP((6, 5, 4, 3), norm="running")
 
 
-def problem(n=23, shape=(6,), classes=3):
-    generator = torch.Generator().manual_seed(0)
-    return torch.randn(n, *shape, generator=generator, dtype=DOUBLE), torch.randint(classes, (n,), generator=generator)
+def problem(n=23, shape=(6,)):
+    return labelled(n, *shape, classes=3)
 
 
 def fixed_parts(G=2, name="1.weight", shape=(4, 5)):

@@ -3,8 +3,6 @@
 Exercises are counted in their chapter: Exercise 12.3.
 """
 
-from __future__ import annotations
-
 import re
 
 from docutils import nodes

@@ -4,8 +4,6 @@
 on the scoreboard. Verdicts and addresses come from ``generated/verdicts.json``, which is written with the book's pages.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

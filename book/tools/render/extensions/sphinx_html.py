@@ -9,8 +9,6 @@ word, and text that follows a formula without a space stays on its line: otherwi
 and begin the next one with a full stop.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib.util
 import itertools

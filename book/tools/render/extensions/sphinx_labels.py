@@ -3,8 +3,6 @@
 pybtex's own alphabetic labels abbreviate names to letters, ``[BcSimcsekIG19]``.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 

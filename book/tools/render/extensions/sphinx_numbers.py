@@ -4,8 +4,6 @@ Sphinx numbers them through the whole book. Chapters have their number in their 
 finds a theorem by its number in its own chapter first, and a chapter by the words of its name.
 """
 
-from __future__ import annotations
-
 import re
 
 from docutils import nodes

@@ -33,7 +33,7 @@ def test_a_scale_says_what_it_shows():
     run = "this run: 2.000 (s.e. 0.012), tested 1.960 to 2.040, inside what is stated"
     assert svg.get("aria-label") == f"Scale: stated 1.9 to 2.1; {run}; rival 2.5"
     nothing = asdict(judge(part, 2.0, stderr=0.0123, n=0))
-    assert "nothing was measured at this scale" in ElementTree.fromstring(scale(part, nothing)).get("aria-label")
+    assert "no value" in ElementTree.fromstring(scale(part, nothing)).get("aria-label")
 
 
 def test_details_are_those_that_there_are():
@@ -136,7 +136,7 @@ def test_a_closed_box_is_its_line_and_formulas_are_where_mathjax_looks():
 
 def test_what_was_not_run_shows_no_number():
     said = words_of(box(BASE, 12345.0, n=0))
-    assert "nothing was measured at this scale" in said and "12345" not in said and "12\u202f345" not in said
+    assert "the run met nothing to measure" in said and "12345" not in said and "12\u202f345" not in said
     assert "? open" in said
 
 

@@ -43,7 +43,7 @@ def measured(entry: dict, value: float, id: str = "T1.a", **more) -> tuple:
         (SAMPLED, 5.0, again(5.0, 0.1), "outside what is stated"),
         (CORRECTED | RANDOM, 3.1, again(3.1, 0.1), f"outside what is stated; {TOUCHES} the corrected statement"),
         (BASE | {"min_samples": 20000}, 2.0, {}, "too few samples, n = 10 where 20\u202f000 are needed: not decided"),
-        (BASE | {"min_samples": 9}, 2.0, {"n": 0}, "nothing was measured at this scale"),
+        (BASE | {"min_samples": 9}, 2.0, {"n": 0}, "the run met nothing to measure: not decided"),
         (step("T1.b"), 9.0, {}, "outside what is stated"),
     ],
 )
@@ -60,7 +60,7 @@ def test_where_a_measurement_lies(entry, value, more, said):
         (SAMPLED, 2.0, {"stderr": 0.0123}, "2.000 (s.e. 0.012)", "1.960 to 2.040", "3.29"),
         (SAMPLED, 2.0, {"interval": (1.912345, 2.2)}, "2.00", "1.91 to 2.20", "two-sided 10⁻³"),
         (SAMPLED, 0.0, {"interval": (0.0, 0.03)}, "0.000", "0.000 to 0.030", "two-sided 10⁻³"),
-        (BASE | {"min_samples": 9}, 2.0, {"n": 0}, "not run", "", ""),
+        (BASE | {"min_samples": 9}, 2.0, {"n": 0}, "nothing to measure", "", ""),
     ],
 )
 def test_values_intervals_and_how_the_error_was_made(entry, value, more, said, tested, level):

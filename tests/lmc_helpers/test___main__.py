@@ -7,28 +7,18 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from torch import nn
+from oracles.readers import state
 
 from lmc_helpers.__main__ import main
 
 
 @pytest.fixture
-def words(tmp_path, monkeypatch):
+def words(nets):
     """A factory, two files of weights and data."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    make = "nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 2))"
-    (tmp_path / "nets_of_a_user.py").write_text(
-        f"from torch import nn\nimport lmc_helpers as lmc\ndef make():\n    return {make}\n"
-        "def groups():\n    return lmc.Symmetry({'by hand': (lmc.Axis('0.weight', 0), lmc.Axis('0.bias', 0),"
-        " lmc.Axis('2.weight', 1))}, {'by hand': 8})\n"
-    )
     for seed, name in enumerate("ab"):
-        torch.manual_seed(seed)
-        torch.save(eval(make, {"nn": nn}).state_dict(), f"{name}.pt")
+        torch.save(state(seed), f"{name}.pt")
     np.savez("val.npz", x=np.random.default_rng(0).normal(size=(60, 3)), y=np.arange(60) % 2)
-    yield ["compare", "nets_of_a_user:make", "a.pt", "b.pt", "val.npz"]
-    sys.modules.pop("nets_of_a_user", None)
+    return ["compare", f"{nets}:make", "a.pt", "b.pt", "val.npz"]
 
 
 def test_the_command_prints_the_table_and_writes_a_page(words, tmp_path, monkeypatch, capsys):
@@ -38,14 +28,14 @@ def test_the_command_prints_the_table_and_writes_a_page(words, tmp_path, monkeyp
         runpy.run_module("lmc_helpers", run_name="__main__")
     out, errors = capsys.readouterr()
     assert (end.value.code, errors) == (0, "")
-    assert "matched by weights, REPAIR" in out and "8 interchangeable units" in out
+    assert "matched by weights, REPAIR" in out and "4 interchangeable units" in out
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "<h1>a.pt and b.pt</h1>" in page and "<svg" in page
 
 
 def test_losses_and_groups_of_the_users_are_taken(words, capsys):
-    assert main([*words, "--loss", "nll_loss", "--groups", "nets_of_a_user:groups"]) == 0
-    assert "'by hand' 8" in capsys.readouterr().out
+    assert main([*words, "--loss", "nll_loss", "--groups", "nets_of_a_reader:groups"]) == 0
+    assert "'by hand' 4" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -53,12 +43,12 @@ def test_losses_and_groups_of_the_users_are_taken(words, capsys):
     [
         *(
             {2: "missing.pt"},
-            {1: "nets_of_a_user"},
-            {1: "nets_of_a_user:none"},
+            {1: "nets_of_a_reader"},
+            {1: "nets_of_a_reader:none"},
             {4: "a.pt"},
-            {4: "nets_of_a_user:groups"},
+            {4: "nets_of_a_reader:groups"},
         ),
-        *({5: "--loss=mse"}, {5: "--loss=relu"}, {5: "--groups=nets_of_a_user:make"}, {5: "--seconds=0.0001"}),
+        *({5: "--loss=mse"}, {5: "--loss=relu"}, {5: "--groups=nets_of_a_reader:make"}, {5: "--seconds=0.0001"}),
         {5: "--seconds=-1"},
     ],
 )
