@@ -213,7 +213,7 @@ class Result:
 #: The meaning of a verdict, for readers who do not know the names of verdicts; "holds" explains itself.
 SAID = {
     SHARPER: "It holds, and a sharper statement is proved here.",
-    CORRECTED: "It is false as it stands; a corrected statement is proved here.",
+    CORRECTED: "It does not hold as it stands; a corrected statement is proved here.",
     BROKEN: "This step of the printed proof fails; the statement that it serves stands.",
     FAILS: "It does not hold for what was measured.",
     OPEN: "Neither confirmed nor refuted.",
