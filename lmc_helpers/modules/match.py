@@ -83,11 +83,12 @@ class Matched:
     #: group → (r, m), ±1 for each vector ``symmetry.kinds[group].signs`` and unit of a; none of groups without signs
     signs: dict[str, Tensor] = field(default_factory=dict)
     maps: dict[str, Tensor] = field(default_factory=dict)  # group → matrix (m, m) of its units, in their new order
+    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)  # of the tensors that the groups move
 
     def save(self, path: str | Path) -> None:
         """Write the matching to a file, .json or .safetensors, that :func:`load_matching` reads."""
         of = self.symmetry
-        groups = {"groups": of.groups, "sizes": of.sizes, "within": of.within, "left": of.left}
+        groups = {"groups": of.groups, "sizes": of.sizes, "within": of.within, "left": of.left, "shapes": self.shapes}
         if of.kinds:
             groups["kinds"] = {g: kinds._asdict() for g, kinds in of.kinds.items()}
         numbers = {f"p {g}": p.cpu() for g, p in self.permutations.items()} | {"values": self.values.cpu()}
@@ -154,6 +155,7 @@ def load_matching(path: str | Path, b: nn.Module, x: Any, outputs: Callable | No
         kinds = {
             g: Kinds(**{key: _tuples(one) for key, one in of.items()}) for g, of in groups.pop("kinds", {}).items()
         }
+        shapes = {name: tuple(shape) for name, shape in groups.pop("shapes", {}).items()}
         inside, left = ({key: tuple(value) for key, value in groups[kind].items()} for kind in ("within", "left"))
         values, symmetry = (
             torch.as_tensor(numbers.pop("values"), dtype=torch.float64),
@@ -169,8 +171,17 @@ def load_matching(path: str | Path, b: nn.Module, x: Any, outputs: Callable | No
         raise ValueError(
             f"{str(path)!r} holds no matching ({error}); allowed: a file that Matched.save wrote"
         ) from None
+    for name, shape in _shapes(copied(b), symmetry).items():
+        if shape != shapes.get(name, shape):
+            raise ValueError(f"{name} has shape {shape} in b; allowed: {shapes[name]}, as in {str(path)!r}")
     check_same(b, permuted(b, symmetry, p, signs, maps), x, outputs)
-    return Matched(p, values, symmetry, signs, maps)
+    return Matched(p, values, symmetry, signs, maps, shapes)
+
+
+def _shapes(model: nn.Module, symmetry: Symmetry) -> dict[str, tuple[int, ...]]:
+    """The shapes of the tensors that the groups move."""
+    moved = {place.name for places in symmetry.groups.values() for place in places}
+    return {name: tuple(one.shape) for name, one in tensors(model).items() if name in moved}
 
 
 def _tuples(value: Any) -> Any:
@@ -318,7 +329,7 @@ def match(
         made = permuted(b, groups, p, chosen, matrices)
         if x is not None:
             check_same(b, made, x, groups.outputs)
-    return (made, Matched(p, values, groups, chosen, matrices)) if details else made
+    return (made, Matched(p, values, groups, chosen, matrices, _shapes(a, groups))) if details else made
 
 
 # ---------- by weights

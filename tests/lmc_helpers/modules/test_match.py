@@ -352,8 +352,9 @@ def test_a_matching_of_other_networks_or_no_matching_is_refused(tmp_path):
     b, x = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2)), normal(5, 4).float()
     found = match(b, permuted(b, symmetry(b, x), {"0": torch.tensor([1, 2, 0])}), x, details=True)[1]
     found.save(path := tmp_path / "matched.json")
-    wide, ordered = nn.Sequential(nn.Linear(4, 2), nn.ReLU(), nn.Linear(2, 2)), Ordered(*b)
-    for net, why in ((wide, "shape"), (ordered, "other outputs when its units are permuted")):
+    narrow, wide = (nn.Sequential(nn.Linear(4, h), nn.ReLU(), nn.Linear(h, 2)) for h in (2, 4))
+    ordered = Ordered(*b)
+    for net, why in ((narrow, "shape"), (wide, "shape"), (ordered, "other outputs when its units are permuted")):
         with pytest.raises(ValueError, match=rf"^[^\n]*{why}[^\n]*; allowed: [^\n]*$"):
             load_matching(path, net, x)
     for name, content in (("a.json", "[1]"), ("b.json", "{"), ("c.safetensors", "x"), ("d.npz", ""), ("e.json", "{}")):
