@@ -286,7 +286,7 @@ at_2M = overlap.overlap_limit(2)
 axis.plot(2, at_2M, "o", color="book:blue", markersize=4)
 besides = "", f" (at $2M$ {100 * at_2M:.1f} %)"
 for (x, y), colour, down, beside in zip(
-    lowest, ("red", "blue"), (-16, 17), besides, strict=True
+    lowest, ("red", "blue"), (-16, 36), besides, strict=True
 ):
     axis.plot(x, y, "o", color=f"book:{colour}")
     axis.annotate(

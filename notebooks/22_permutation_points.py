@@ -323,7 +323,7 @@ for row, (m, inputs_of) in enumerate(rows):
         axis.scatter(count, row, s=area, color=colour, zorder=3)
 most, at = claims.recorded("P3.at_most_one")["value"], rows.index((1, 4))
 axis.plot(most, at, "D", color="book:black", markersize=9, mfc="none", zorder=4)
-axis.text(most, at + 0.8, f"recorded: {most:.0f}", ha="center", fontsize=10)
+axis.text(most, at + 0.8, f"recorded: {most:.0f}", ha="left", fontsize=10)
 axis.plot(
     range(4),
     [rows.index((1, 2))] * 4,

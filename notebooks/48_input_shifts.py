@@ -273,7 +273,7 @@ least, value, most = (
 axis.plot(2048, 2048 * value, "o", color="book:blue", markersize=9)
 style = {"ha": "right", "va": "center", "fontsize": 10}
 axis.text(
-    2040, 2720, f"{least:.3f} to {most:.3f} $m$", color="book:blue", **style
+    2040, 2350, f"{least:.3f} to {most:.3f} $m$", color="book:blue", **style
 )
 axis.text(830, 2180, "limit, $2m$", color="book:orange", **style)
 axis.text(1540, 5100, "eq. (170): at most $3m$", color="book:black", **style)

@@ -156,7 +156,7 @@ from lmc_helpers.training.runs import DataSpec, Run
 #
 # ## The price is days of one GPU, or years of one core
 #
-# The hours are estimates, for a core and for a GPU with constants fitted to measurements on a GPU of 2024, with which the estimates agree within a factor of three:
+# The hours are estimates, with constants fitted to measurements on one core and on a GPU of 2024, with which the estimates agree within a factor of three:
 
 # %% Show the prices
 train = DataSpec("cifar10", "train90")

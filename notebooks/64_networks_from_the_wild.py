@@ -8,7 +8,7 @@
 #
 # *What do the four papers' questions reveal about trained networks that others have published?*
 #
-# Among eight networks for molecular energies, matching by weights directly and by way of a third network agree on only **[[100 * X10.compose:.0f]] %** of the first hidden layer's units (carbon). In small networks, of the thousand orders nearest in weights the one with the best midpoint has median rank **[[X10.nearest:.0f]]**.
+# Among eight networks for molecular energies, matchings by weights, directly and by way of a third network, agree on only **[[100 * X10.compose:.0f]] %** of the first hidden layer's units (carbon). In small networks, of the thousand orders nearest in weights the one with the best midpoint has median rank **[[X10.nearest:.0f]]**.
 #
 # :::{glue:figure} fig_compose
 # :alt: First panel, shares of units that go to the same unit directly and by way of a third network, for three hidden layers, by weights [[100 * X10.compose:.0f]] per cent in the first and less than that in the deeper ones, by activations [[100 * X10.compose_deep:≤.0f]] per cent at most in the deeper ones; all would be 100. Second panel, for 28 pairs of small networks the rank in weights of the order with the best midpoint, among the thousand nearest, on a logarithmic axis; they scatter over the whole range.
