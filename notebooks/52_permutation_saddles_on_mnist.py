@@ -22,16 +22,16 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "some of the permutation points correspond to first-order saddles" on MNIST (abstract) | [none among those found](#P8.mnist_first_order) | [[P8.mnist_first_order]] or more falling directions at all [[n(P8.mnist_first_order)]] points of four minima |
+# | "some of the permutation points correspond to first-order saddles" on MNIST (abstract) | [open: none found](#P8.mnist_first_order) | [[P8.mnist_first_order]] or more falling directions at all [[n(P8.mnist_first_order)]] points of four minima |
 # | "in most cases the loss increased monotonically toward the permutation point" (sec. 5) | [not run](#P8.mnist_monotone) | components: [[100 * P8.projected_monotone:.0f]] % ([[100 * P8.projected_monotone:to]]) of paths |
 # | "the barrier height (loss at saddle) decreased with the number $H$ of hidden neurons" (sec. 5) | [not run](#P8.mnist) | components: like $H$ to the power [[P8.projected_falls:.1f]] ([[P8.projected_falls:to]]) |
 # | "The accuracy on the training set decreases only marginally" (Fig. 3B) | [not run](#P8.mnist_accuracy) | components: [[100 * P8.projected_points_accuracy:.2f]] ([[100 * P8.projected_points_accuracy:to]]) points at most |
 # | "permutation points could indeed be reached in practice" (sec. 6) | [true, by a last step](#P8.mnist_reached_at_last) | paths end elsewhere; the point's loss is [[2.718281828459045 ** P8.mnist_above:.2f]] ([[2.718281828459045 ** P8.mnist_above:to]]) times as high |
 # | A pair "with high cosine-similarity" (Fig. 3A) is cheaper to merge (ours) | [true](#P8.mnist_similar) | a random pair: [[2.718281828459045 ** P8.mnist_similar:.1f]] ([[2.718281828459045 ** P8.mnist_similar:to]]) times as high |
 #
-# **Open.** Paths on whole images: {glue:text}`hours` core-hours for height and accuracy, {glue:text}`hours_monotone` for the rise.
+# **Open.** Paths on whole images: {glue:text}`hours` core-hours for height and accuracy, {glue:text}`hours_monotone` for the rise. First-order saddles: which points, and which activation, is not stated.
 #
-# **For the authors.** In the abstract, print *saddles* for “first-order saddles” on MNIST; print the activation of Fig. 3, and that a path ends below the permutation point.
+# **For the authors.** Print the activation of Fig. 3, which permutation points on MNIST are “first-order saddles”, and that a path ends below the permutation point.
 
 # %% [markdown]
 # :::{need}
