@@ -542,11 +542,11 @@ claims.check("P3.round", max(tops, default=-1.0), n=len(tops))
 claims.check("P3.round_joins", float(sum(joined)), n=len(joined))
 
 # %% [markdown]
-# The half circle needs only a critical point and two negative eigenvalues. Even with one output, where the paper's own path arrives at such a point, it may be left before ({prf:ref}`cor-given`, {claim}`P3.round_given`).
+# The half circle needs only a critical point and two negative eigenvalues. Even with one output, where the paper's own path leads to such a point, it can be left before it arrives ({prf:ref}`cor-given`, {claim}`P3.round_given`).
 #
 # ## From one point, every order of the neurons is reached at equal loss
 #
-# From a permutation point of two neurons the six steps of P, section 4.2 (ii) exchange one of them with any other neuron of the layer ({py:func}`~lmc_helpers.permutation_points.doubling.equal_loss_exchange`). Repeated exchanges make every permutation: an arrangement says which of the $n_k - 1$ vectors of the smaller network each of the $n_k$ neurons has, and from one arrangement moves of copies reach all the others.
+# From a permutation point of two neurons the six steps of P, section 4.2 (ii) exchange one of them with any other neuron of the layer ({py:func}`~lmc_helpers.permutation_points.doubling.equal_loss_exchange`). Repeated exchanges generate every permutation: an arrangement says which of the $n_k - 1$ vectors of the smaller network each of the $n_k$ neurons has, and from one arrangement moves of copies reach all the others.
 
 # %% Loss on the six steps, and on the straight line
 t = torch.linspace(0, 1, 21, dtype=torch.float64)[:, None]
@@ -865,7 +865,7 @@ claims.check("P3.several_outputs", min(three, default=2), n=len(three))
 # %% [markdown]
 # ### With one output, a path may be left before it arrives
 #
-# Nothing says that descent from the half circle ends at a network that one has in mind. Where, with one output, the path of the paper leads from the network itself to the point, it may be left before:
+# Nothing says that descent from the half circle ends at a network that one has in mind. Where, with one output, the path of the paper leads from the network itself to the point, it can be left before it arrives:
 #
 # :::{prf:corollary} A network whose path arrives
 # :label: cor-given

@@ -331,13 +331,13 @@ claims.check("Z11.peak_activations", span(ends("activations")), **twice)
 # %% [markdown]
 # ## It matters more which algorithm looks for the permutation
 #
-# Where the two matchers differ most, activation matching leaves [[100 * Z11.matcher:.0f]] % ([[100 * Z11.matcher:to]]) of the barrier that weight matching leaves ({claim}`Z11.matcher`); we had expected no difference, which this number rules out; as a claim of its own ({claim}`Z11.matcher_same`) that waits for the next run.
+# Where the two matchers differ most, activation matching leaves [[100 * Z11.matcher:.0f]] % ([[100 * Z11.matcher:to]]) of the barrier that weight matching leaves ({claim}`Z11.matcher`); we had expected no difference; this number rules that out ({claim}`Z11.matcher_same`, added since, awaits the next record).
 # The verdicts on Fig. 8 depend on the matcher, too. Its sentences are about the share of the {term}`direct barrier`, that between networks in the order in which they were trained, which a permutation leaves:
 #
 # | Matched by | Share left at $m = 25$: half or more? | Share left at 25 over that at 100: 2 or more? |
 # | --- | --- | --- |
 # | weights | [open](#Z12.limited): [[100 * Z12.limited:.0f]] % ([[100 * Z12.limited:to]]) | [false](#Z12.depends): [[Z12.depends:.2f]] ([[Z12.depends:to]]) |
-# | activations | [false](#Z12.limited_activations): [[100 * Z12.limited_activations:.0f]] % ([[100 * Z12.limited_activations:to]]) | [open](#Z12.depends_activations): [[Z12.depends_activations:.2f]] ([[Z12.depends_activations:to]]) |
+# | activations | [false](#Z12.limited_activations): [[100 * Z12.limited_activations:.0f]] % ([[100 * low(Z12.limited_activations):.0f]] to [[100 * high(Z12.limited_activations):.0f]]) | [open](#Z12.depends_activations): [[Z12.depends_activations:.2f]] ([[Z12.depends_activations:to]]) |
 #
 # The better reading counts for each sentence: weight matching for the "pretty limited" effect, activation matching for the role that "depends greatly on the model width". No one matcher bears out both.
 # A likely reason is the law of the initial weights, here He's, with six times the variance of torch's default: the weights carry the start, and activations see only what has reached them ({claim}`X3.start`, [](56_matchers.ipynb)).
@@ -408,7 +408,7 @@ claims.check("Z12.direct", span(summits, of_all=min), **twice)
 #
 # Six layers have a largest barrier [[Z18.height:.1f]] ([[Z18.height:to]]) times that of three ({claim}`Z18.height`).
 # After weight matching the barrier of two to six layers was largest at the narrowest width, 6 units, at every depth.
-# A curve that only falls has no peak whose place could depend on the depth, or on the data set.
+# A curve whose means only fall has no peak whose place could depend on the depth, or on the data set.
 
 # %% Follow the lines at several depths
 layers = sorted([*depths, 4])

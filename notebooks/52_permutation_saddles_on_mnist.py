@@ -135,7 +135,7 @@ figures.show("fig_price", answer)
 # L = \frac{1}{T} \sum_\mu \frac{\| y^\mu - f(x^\mu) \|^2}{\langle y_i^2 \rangle},
 # $$
 #
-# so that $L = 10$ for a network without outputs. The paper does not say which activation P, Fig. 3 uses; its toy example, to whose procedure section 5 refers, has ReLU. Here it is tanh, since a minimum on a kink has no small gradient.
+# so that $L = 10$ for a network whose outputs are all 0. The paper does not say which activation P, Fig. 3 uses; its toy example, to whose procedure section 5 refers, has ReLU. Here it is tanh, since a minimum on a kink has no small gradient.
 #
 # We take "until convergence" at its word: a minimum counts where the norm of the gradient, at fixed distance, is at most {glue:text}`TOLERANCE:≤.0e`. That is what costs: on whole images a network has up to {glue:text}`biggest` parameters. So the recorded run follows 24 distances on 10 000 images, written in their first 50 principal components. The *{term}`barrier`* is the largest loss at these distances, a lower bound for the largest loss on the path.
 #
@@ -160,7 +160,7 @@ figures.show("fig_price", answer)
 # A step of descent is $W - \eta\, G Q^\top$, whose image under the map is $W Q - \eta\, G$.
 # :::
 #
-# So with a basis of the whole span every minimum that is found for $V$, by whatever method, is one for the weights $V Q^\top$ of whole images. Which minimum a path ends in may depend on the method: steps of Newton's need not end where descent does.
+# So with a basis of the whole span every minimum that is found for $V$, by whatever method, is one for the weights $V Q^\top$ of whole images. Which minimum a path ends in may depend on the method: Newton steps need not end where gradient descent does.
 #
 # Pixels are standardised by one mean and one deviation, so that the empty ones at the border are constant but not 0; together they add at most one dimension. We take the basis in which the second moments $\langle z z^\top \rangle$ are diagonal, largest first (`principal`).
 #
@@ -271,7 +271,7 @@ claims.check("P8.mnist", slope, stderr=slope_error, n=n_slope)
 # The run minimises at the permutation point, too (`permutation_point`), from the end of the path with the mean of the two parameter vectors and the sum of their columns.
 #
 # P concludes from the rise of the loss that "the permutation point is a saddle, and not a minimum", and states in the abstract that it is a "first-order" one. With one output the first would follow ({prf:ref}`cor-maximum`).
-# With ten, where no path ends there, it is $J$ and $D$ that decide: by {prf:ref}`thm-inertia` the Hessian at the permutation point has at least $\rho + \nu_-$ negative eigenvalues, $\rho = \operatorname{rank} J$. So it is a saddle if $J \ne 0$, and of first order only if $\rho + \nu_- \le 1$. From $\rho = 2$ on a small half circle around it exchanges the two neurons at losses below its own ({prf:ref}`thm-round`, whose half circle needs only the critical point and two negative eigenvalues that $J$ brings); whether descent from there leads to the trained network is not looked at here. On whole images the least $\rho + \nu_-$ is [[P8.mnist_first_order]], over all neurons of four minima, one per width ([false](#P8.mnist_first_order)); singular values of $J$ below a thousandth of the largest count as 0. For almost all targets no network has such a point at all: $\rho = 9$ wherever the functions of {prf:ref}`thm-generic-rank`, in its form for the last hidden layer, are independent; the targets here are a teacher's outputs, so that $\rho$ is counted. At a critical point $\rho \le 9$, as $c^\top J = 0$ for the neuron's column $c$ of output weights; a tenth value that counts there is what the last gradient leaves.
+# With ten, where no path ends there, it is $J$ and $D$ that decide: by {prf:ref}`thm-inertia` the Hessian at the permutation point has at least $\rho + \nu_-$ negative eigenvalues, $\rho = \operatorname{rank} J$. So it is a saddle if $J \ne 0$, and of first order only if $\rho + \nu_- \le 1$. From $\rho = 2$ on a small half circle around it exchanges the two neurons at losses below its own ({prf:ref}`thm-round`, whose half circle needs only the critical point and two negative eigenvalues that $J$ brings); whether descent from there leads to the trained network is not looked at here. On whole images the least $\rho + \nu_-$ is [[P8.mnist_first_order]], over all neurons of four minima, one per width ([false](#P8.mnist_first_order)); singular values of $J$ below a thousandth of the largest count as 0. For almost all targets no network has such a point at all: $\rho = 9$ wherever the functions of {prf:ref}`thm-generic-rank`, in its form for the last hidden layer, are independent; the targets here are a teacher's outputs, so that $\rho$ is counted. At a critical point $\rho \le 9$, as $c^\top J = 0$ for the neuron's column $c$ of output weights; a tenth singular value above the threshold only shows that the gradient was not exactly 0.
 
 # %% Compare with random pairs
 others = {H: found.merges[teachers:] for H, found in at_width.items()}

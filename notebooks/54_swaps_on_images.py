@@ -14,7 +14,7 @@
 # :::{glue:figure} fig_recorded_swaps
 # :alt: Factor by which swaps cost more with large fixed weights than with weights fixed at zero, on a logarithmic axis from 1. W-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_scale:.0f]], by ridge regression [[10 ** I15.mnist_scale_ridge:.0f]], from [[10 ** I15.mnist_scale_ridge:to]]; syre-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_syre:.0f]].
 #
-# Median cost of a swap with large fixed weights (W-MLP: some; syre-MLP: a part of each) over that with weights fixed at zero, least of three hidden layers, by two estimates. Recorded on MNIST; bars: 99.9 % intervals.
+# Median cost of a swap with large fixed weights (W-MLP: some weights are fixed; syre-MLP: every weight has a fixed part) over that with weights fixed at zero, least of three hidden layers, by two estimates. Recorded on MNIST; bars: 99.9 % intervals.
 # :::
 #
 # **How sure.** MNIST, 512 units, 20 of the paper's 100 epochs, [[n(I15.mnist_scale)]] pairs of networks of each kind; recorded.
@@ -24,7 +24,7 @@
 # | Fig. 12, {term}`Mahalanobis <Mahalanobis norm>` estimate: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale) | [[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times as large |
 # | Fig. 12, ridge regression: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale_ridge) | [[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times as large |
 # | For realistic dimensions only "astronomically wide" layers have close centres, and so cheap swaps (App. G.2) | [true: hardly any at 512 units](#I15.mnist_diagonal) | [[I15.mnist_diagonal:±]] cheap partners per neuron (layer 1) |
-# | Without large fixed weights layers "exhibit low subspace coherence" (coherence is 1 if the subspace contains a coordinate axis; App. G.5) | [open: above 0.5 on the one seed](#I18.low), [true: lower than with them](#I18.low_beside) | [[I18.low:±]] of its range in layer 2 (low: up to 0.5; “false” takes a second seed) |
+# | Without large fixed weights layers "exhibit low subspace coherence" (coherence is 1 if the subspace contains a coordinate axis; App. G.5) | [open: one seed](#I18.low), [true: lower than with them](#I18.low_beside) | [[I18.low:±]] of its range in layer 2 (low: up to 0.5; “false” takes a second seed) |
 # | … "in particular in later layers" | [true](#I18.later) | layer 4 over layer 2: [[I18.later:±]] |
 # | With them they "tend to exhibit higher subspace coherence values" (App. G.5) | [true](#I18.higher_w) | [[I18.higher_w:±]] times as high |
 #

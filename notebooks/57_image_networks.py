@@ -9,7 +9,7 @@
 #
 # *Can trained ResNets and transformers with large fixed weights be averaged, as MLPs can?*
 #
-# Not decided: no network of the papers' sizes was trained for this book, and smaller ones do not decide it. In MLPs on MNIST ordinary networks lose **[[2 * I11.standard:±]] points** of accuracy halfway; with large fixed weights nothing is lost (a change of **+[[-I11.unaligned:±]]**).
+# Not decided: no network of the papers' sizes was trained for this book, and smaller ones do not decide it. In MLPs on MNIST ordinary networks lose **[[2 * I11.standard:±]] points** of accuracy halfway; with large fixed weights nothing is lost (**[[I11.unaligned:±]]**).
 #
 # :::{glue:figure} fig_known
 # :alt: Five rows on an axis of training accuracy lost halfway, from 0 to 10 points. MLPs on MNIST, recorded: ordinary [[2 * I11.standard:±]], with weights fixed at zero [[2 * I11.zero:±]], with large fixed weights about 0, namely [[I11.unaligned:±]]. ResNets and transformers on CIFAR-10: no value, only a price in GPU hours.
@@ -156,7 +156,7 @@ from lmc_helpers.training.runs import DataSpec, Run
 #
 # ## The price is days of one GPU, or years of one core
 #
-# The hours are estimates, for a core and for a GPU by constants that were fitted to measurements on one of 2024, to which the estimates agree within a factor of three:
+# The hours are estimates, for a core and for a GPU with constants fitted to measurements on a GPU of 2024, with which the estimates agree within a factor of three:
 
 # %% Show the prices
 train = DataSpec("cifar10", "train90")
@@ -193,7 +193,7 @@ PRICED = {
     "small ViT": "transformer of dimension 96 and depth 4, 200 epochs",
 }
 figures.table(
-    "a pair of | cores | GPU",
+    "one pair of | core-hours | GPU hours",
     (
         [words, f"{price[key].cpu_hours:.0f}", f"{price[key].gpu_hours:.1f}"]
         for key, words in PRICED.items()
@@ -204,12 +204,11 @@ figures.table(
 # Eight pairs of the four ResNets of I, Fig. 4 are {glue:text}`gpu_fig4` GPU hours; with six pairs of each other scale of the sweep of I, Fig. 3b, eight pairs of transformers and of CNNs it is {glue:text}`gpu_all`, in jobs of one pair each.
 # The two smallest networks of the table would show, for small ResNets and transformers at least, whether fixed weights do to them what they do to MLPs; no part asks for it yet.
 # A part of I, Figs. 3 and 4 that missed its criterion would ask for a second set of its networks.
-# The one command is
+# First check that the images are there (`python -m lmc_helpers.data.images cifar10`); without them others stand in. Then
 #
 #     make runs PROFILE=paper EXECUTOR=slurm
 #
-# after `python -m lmc_helpers.data.images cifar10` has said that the images are there, for otherwise others stand in
-# ([](../cluster)), and then `make chapter NAME=image_networks PROFILE=paper` on a machine with a GPU, which follows the lines.
+# trains all networks ([](../cluster)), and `make chapter NAME=image_networks PROFILE=paper`, on a machine with a GPU, follows the lines.
 
 # %% Plot what is known
 KNOWN = {  # a part, the factor to points, and a colour

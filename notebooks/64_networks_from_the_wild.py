@@ -8,7 +8,7 @@
 #
 # *What do the four papers' questions reveal about trained networks that others have published?*
 #
-# Between eight networks for molecular energies, weight matching sends **[[100 * X10.compose:.0f]] %** of the first hidden layer's units to the same unit directly and by way of a third network. In small networks, of the thousand orders nearest in weights the one with the best midpoint has median rank **[[X10.nearest:.0f]]**.
+# Among eight networks for molecular energies, matching by weights directly and by way of a third network agree on only **[[100 * X10.compose:.0f]] %** of the first hidden layer's units (carbon). In small networks, of the thousand orders nearest in weights the one with the best midpoint has median rank **[[X10.nearest:.0f]]**.
 #
 # :::{glue:figure} fig_compose
 # :alt: First panel, shares of units that go to the same unit directly and by way of a third network, for three hidden layers, by weights [[100 * X10.compose:.0f]] per cent in the first and less than that in the deeper ones, by activations [[100 * X10.compose_deep:≤.0f]] per cent at most in the deeper ones; all would be 100. Second panel, for 28 pairs of small networks the rank in weights of the order with the best midpoint, among the thousand nearest, on a logarithmic axis; they scatter over the whole range.
@@ -46,7 +46,7 @@
 # | $R$, $\rho$ | features of a linear map at all places, with a row of ones; their rank |
 # | $V$, $W$ | weights of two linear maps in sequence |
 #
-# The chapter draws stored numbers. `make wild` downloads the archives that are named at the end, reads weights from them without running their code, and measures again.
+# The chapter draws stored numbers. What we knew beforehand is marked (known). `make wild` downloads the archives that are named at the end, reads weights from them without running their code, and measures again.
 
 # %% Parameters tags=["parameters"]
 seed: int = (
@@ -130,7 +130,7 @@ figures.numbers(
 # :::{glue:figure} fig_census
 # :alt: One row for each of ten public ensembles with a point for each pair of networks. In eight of them all points lie around zero, in the grey band or close to it; those of PocketNet and BeatNet lie far to the right.
 #
-# Each pair of networks of {glue:text}`ensembles` public ensembles, by one weight matrix near the input. Grey: what unrelated pairs give. That some of these are forks was known to us.
+# Each pair of networks of {glue:text}`ensembles` public ensembles, by one weight matrix near the input. Grey: what unrelated pairs give. Some of these are forks (known).
 # :::
 #
 # {glue:text}`forks` are forks of one start each: between them no order of units has to be found, and a low barrier says how far fine-tuning went, nothing of permutations. The {glue:text}`apart` other pairs have $|z_0| \le$ {glue:text}`farthest`.
@@ -164,7 +164,7 @@ figures.table(
 )
 
 # %% [markdown]
-# Mean squared error halfway, median over 28 pairs, and of the mean of all eight in one common order (`lmc.merge`), in units of the error of a constant. That matching helps, and that the mean of eight, each matched with the first, is about as good as a constant, was known to us. In one common order of all eight the mean is better than the worst member for {glue:text}`better_than_worst`, and no better than a constant for {glue:text}`no_better`; {term}`REPAIR` helps for {glue:text}`repair_helps`.
+# Mean squared error halfway, median over 28 pairs, and of the mean of all eight in one common order (`lmc.merge`), in units of the error of a constant. Matching helps (known), and the mean of eight, each matched with the first, is about as good as a constant (known). In one common order of all eight the mean is better than the worst member for {glue:text}`better_than_worst`, and no better than a constant for {glue:text}`no_better`; {term}`REPAIR` helps for {glue:text}`repair_helps`.
 #
 # If the eight were one network in different orders, the orders would compose: from $a$ to $c$ directly, or by way of $b$.
 
@@ -175,7 +175,7 @@ claims.check("X10.compose", compose["weights"][0], n=56)
 # %% [markdown]
 # They do not, although the first layer's matched similarity is more than chance: units of two networks resemble each other a little, each resembles several, and the assignment picks one.
 #
-# Nor is the order a property of the two networks. Rounding their weights changes it ({glue:text}`elsewhere`: units that go elsewhere, and in brackets the barrier between the unrounded networks in units of that under their own order, medians over pairs). And which matcher is better? By activations the loss halfway is lower than by weights in {glue:text}`better` of the pairs.
+# Nor is the order a property of the two networks. Rounding the weights to eight bits already sends {glue:text}`elsewhere` % of the units elsewhere, yet the barrier between the unrounded networks stays within a tenth down to four bits; bfloat16 changes nothing (medians over the 28 pairs of carbon). And which matcher is better? By activations the loss halfway is lower than by weights in {glue:text}`better` of the pairs.
 
 # %%
 better = {
@@ -184,11 +184,13 @@ better = {
     ).mean()
     for e in "HCNO"
 }
-ratio = {k: np.median(of["ratio"]) for k, of in potential["C"]["bits"].items()}
+bits = potential["C"]["bits"]
+ratio = {k: np.median(of["ratio"]) for k, of in bits.items()}
+gone = {k: per_cent(np.median(of["elsewhere"])) for k, of in bits.items()}
 claims.check("X10.bits", ratio["4"], n=28)
 claims.check("X10.activations", min(better.values()), n=28)
 
-# %% Numbers of the potential
+# %% Table of the rounded weights, and numbers of the potential
 averaged = {e: potential[e]["merged"]["averaged"] for e in "HCNO"}
 repaired = {e: potential[e]["merged"]["repaired"] for e in "HCNO"}
 figures.numbers(
@@ -200,10 +202,13 @@ figures.numbers(
     ),
     repair_helps=", ".join(e for e in "HCNO" if repaired[e] < averaged[e]),
     better=", ".join(f"{e} {per_cent(share)} %" for e, share in better.items()),
-    elsewhere=", ".join(
-        f"{'bfloat16' if k == '16' else k + ' bits'} {per_cent(np.median(of['elsewhere']))} % ({ratio[k]:.2f})"
-        for k, of in potential["C"]["bits"].items()
-    ),
+    elsewhere=gone["8"],
+)
+names = ("bfloat16" if k == "16" else f"{k} bits" for k in ratio)
+head = "weights rounded to | units that go elsewhere, % | barrier of the unrounded networks, in units of that in their own order"
+figures.table(
+    head,
+    zip(names, gone.values(), (f"{r:.2f}" for r in ratio.values()), strict=True),
 )
 
 # %% [markdown]
@@ -234,7 +239,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# Twenty random starts reach the largest $S$ in {glue:text}`reached` of 28 pairs, and one ascent from the identity in {glue:text}`reached_once`. And the nearest order in weights is not the best one. The median $D$ is {glue:text}`as_they_are` for the networks as they are, {glue:text}`nearest` in the nearest order, and {glue:text}`least` in the best of the thousand nearest, {glue:text}`gain` times less (median over pairs).
+# Without signs, among the $(4!)^4$ orders, the best of twenty random starts is the exact optimum in {glue:text}`reached` of 28 pairs; one ascent from the identity reaches it in {glue:text}`reached_once`. And the nearest order in weights is not the best one. The median $D$ is {glue:text}`as_they_are` for the networks as they are, {glue:text}`nearest` in the nearest order, and {glue:text}`least` in the best of the thousand nearest, {glue:text}`gain` times less (median over pairs).
 #
 # Exchange the forward and the backward layers, and the network runs on reversed time. It might be the nearer one to another network that saw time run forwards:
 
@@ -247,7 +252,7 @@ claims.check("X10.reversal", turned, n=28)
 #
 # ## Is the identity the best order?
 #
-# mhcnuggets ships 284 networks, one for each allele of the receptors MHC I and II, all of one architecture. They were fine-tuned from one another; we take HLA-A\*02:01 and HLA-DRB1\*01:01, the package's default alleles, for the starts, as we remember the paper. Correlations of recurrent weights as they are show two families, of {glue:text}`sizes` networks.
+# mhcnuggets ships 284 networks, one for each allele of the receptors MHC I and II, all of one architecture. They were fine-tuned from one another; we take HLA-A\*02:01 and HLA-DRB1\*01:01, the package's default alleles, for the starts; its paper was not consulted. Correlations of recurrent weights as they are show two families, of {glue:text}`sizes` networks.
 
 # %% Find the hubs
 names, family = np.array(tuned["names"]), np.array(tuned["family"])
@@ -299,7 +304,7 @@ figures.numbers(
 # Recurrent weights of 284 networks in two families, class I (blue) and II (orange). Red: the hubs, which cover the starts, black.
 # :::
 #
-# For {glue:text}`still` networks the identity is a fixed point of weight matching with HLA-A\*02:01, all in its family and, of the other one, {glue:text}`still_far`. There a random start ends higher than an ascent from the identity for {glue:text}`higher`. Both were known to us.
+# For {glue:text}`still` networks the identity is a fixed point of weight matching with HLA-A\*02:01, all in its family and, of the other one, {glue:text}`still_far` (known). There a random start ends higher than an ascent from the identity for {glue:text}`higher` (known).
 # The start of a family should be its hub, the network that all others are near to. It nearly is: the two starts are at ranks {glue:text}`places` of their families in mean correlation, {glue:text}`behind` behind the hubs {glue:text}`hubs`, which are all but copies of them.
 
 # %%
@@ -379,7 +384,7 @@ figures.numbers(
 # First: SpliceAI. Second: SemiBin, medians over 66 pairs of habitats, codes of 1000 random contigs, centred, with the best factor.
 # :::
 #
-# Permutations seem to explain {glue:text}`real` % of what rotations do. But after a random rotation of one code, which destroys any correspondence of units, they explain {glue:text}`null` %: with a hundred units to choose from, an assignment finds that much in any two codes with a few large directions. They explain more than after the rotation in {glue:text}`more` of 66 pairs. That most of it is chance was known to us; by how much was not:
+# Permutations seem to explain {glue:text}`real` % of what rotations do. But after a random rotation of one code, which destroys any correspondence of units, they explain {glue:text}`null` %: with a hundred units to choose from, an assignment finds that much in any two codes with a few large directions. They explain more than after the rotation in {glue:text}`more` of 66 pairs. Most of it is chance (known); how much was not known:
 
 # %%
 claims.check("X10.rotations", np.median(real - null), n=66)
