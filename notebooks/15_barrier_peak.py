@@ -18,7 +18,7 @@
 # Rise of the loss $B$ ($d$ inputs, many teacher neurons); in brackets, how far $B$ at $2M$ lies below its maximum. Thin: Algorithm 1, which leaves open how neurons without a partner are paired.
 # :::
 #
-# **How sure.** Proved for many teacher neurons. Recorded: [[n(Z6.peak_uniform)]] pairs per width with six, [[n(Z6.peak)]] pairs of trained networks (row 3), [[n(Z7.gain)]] pairs (row 5).
+# **How sure.** Proved for many teacher neurons. Recorded: [[n(Z6.peak_uniform)]] pairs per width with six, at least [[n(Z6.peak)]] pairs of trained networks per width (row 3), [[n(Z7.gain)]] pairs (row 5).
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |

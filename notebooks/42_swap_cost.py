@@ -6,9 +6,9 @@
 # %% [markdown]
 # # Swapping neurons is costly until training carries them halfway to each other
 #
-# *With some weights fixed, how much must the squared trained ones grow if neurons exchange functions?*
+# *With some weights fixed, how much must the squared norm of the trained ones grow if neurons exchange functions?*
 #
-# After little training they grow by about the summed squared distances between old and new fixed parts, divided by $\mu$, the share of trained weights (proved). While trained parts are below **half** those distances (**0.36** if shares stray from $\mu$ by $\mu/2$), every exchange adds weight; beyond, some save.
+# After little training, by about the summed squared distances between old and new fixed parts, over $\mu$, the share of trained weights (proved). While trained parts stay below **half** those distances (**0.366** if a neuron's share may differ from $\mu$ by $\mu/2$), every exchange adds weight; beyond, some save it.
 #
 # :::{glue:figure} fig_least
 # :name: fig-least-cost
@@ -21,11 +21,11 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | The cheapest exchange costs $(1 \pm \mathcal O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$ (Cor. C.5) | [true for small ρ](#I5.corollary_small) | for $\rho$ up to 0.5 (0.36 if $\varepsilon = \mu/2$) |
+# | The cheapest exchange costs $(1 \pm \mathcal O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$ (Cor. C.5) | [true for small ρ](#I5.corollary_small) | for $\rho$ up to 0.5 (0.366 if $\varepsilon = \mu/2$) |
 # | … with one constant for all widths and $\rho \le 1$ (eq. 20) | [false if wide](#I5.corollary) | [[I5.corollary:.1f]] $\gamma^2/\mu$ per neuron at $\rho = 0.9$ |
 # | Every exchange costs that, with its own sum of squared distances for $\gamma^2$ (Thm 4.5) | [true](#I5.theorem) | relative error up to $2\rho$ at $\varepsilon = 0$, attained |
 # | Where no input stands out, shares differ little (Thm 4.4) | [true](#I4.bound) | the constant $\sqrt 2$ is enough |
-# | Initial weights, which cost nothing, predict who changes places as well as fixed ones do (ours) | [true](#I3.places_unpriced) | chance of a right guess differs by [[I3.places_unpriced:±]] |
+# | Without weight decay initial weights, which cost nothing, predict who changes places as well as fixed ones do (ours) | [true](#I3.places_unpriced) | chance of a right guess differs by [[I3.places_unpriced:±]] |
 # | Large costs mean a "unique … assignment" (sec. 4) | [true](#I5.premise) | if “large” means positive |
 #
 # **Open.** Nothing.
@@ -420,7 +420,7 @@ figures.show("fig_least", figure)
 # | for small $\rho + \varepsilon/\mu$; here $\rho \le \rho^*$, with the error $e$ | [true](#I5.corollary_small) | at most [[I5.corollary_small:≤.3f]] of $e$, [[n(I5.corollary_small)]] layers |
 # | one constant for all widths and $\rho \le 1$ | [false as printed](#I5.corollary) | slope [[I5.corollary:.1f]] in $m$ at $\rho = 0.9$, where 0 is allowed |
 #
-# The condition $\rho \le \rho^*$ is sufficient; for $\varepsilon = 0$ no larger $\rho$ will do. For $\varepsilon \le \mu/2$ it lies between 0.36 and $\frac12$, and tends to 0 as $\varepsilon \to \mu$.
+# The condition $\rho \le \rho^*$ is sufficient; for $\varepsilon = 0$ no larger $\rho$ will do. For $\varepsilon \le \mu/2$ it lies between 0.366 and $\frac12$, and tends to 0 as $\varepsilon \to \mu$.
 #
 # ## Large fixed weights make the ratio constant, but not one
 #
@@ -442,7 +442,7 @@ figures.show("fig_least", figure)
 # An implicit preference of gradient steps for small norms cannot tell $F$ from $Z$ either. Decay for a time $\tau$ leaves $F + e^{-\tau} Z$ and what was learned ({prf:ref}`thm-start`). Let $c$ be the weight of $z_j$, relative to that of $v_j$ (1), in predicting which neuron takes a function. If decay only makes networks forget, $c = e^{-\tau}$; if functions go where they cost least, $c$ is smaller; if they stay where they were learned, larger.
 #
 # :::{glue:figure} fig_places_taken
-# :alt: Relative weight of the first random weights in predicting which neuron takes a function, against the time of weight decay from 0 to 2.5. It begins at 1 and falls; the recorded value after the decay of the printed 100 epochs is [[I3.places_kept:±]]. A dashed curve shows what decay leaves of the weights, and runs below it.
+# :alt: Relative weight of the first random weights in predicting which neuron takes a function, against the time of weight decay from 0 to 2.5. It begins at 1 and falls; the recorded value after the decay of the printed 100 epochs is [[I3.places_kept:±]]. A dashed curve shows what decay leaves of the weights; in the recorded run it lies below.
 #
 # Relative weight of the first random weights (fixed ones: 1) in predicting which neuron takes a function, in the first layers of MLPs where $F$ and $Z$ have one law; dashed: what decay leaves of them; at 0 costs alone would decide. Blue: recorded, [[n(I3.places_kept)]] clusters of two pairs on MNIST; orange: {glue:text}`pairs` pairs of this page (profile {glue:text}`profile`). Bars: 99.9 % intervals.
 # :::
@@ -458,7 +458,7 @@ figures.show("fig_least", figure)
 #
 # ## What it means for merging networks
 #
-# Fixed parts make the given order the cheapest as long as training stays close to them: with equal metrics every exchange has a positive cost while trained parts are at most half the distance of two centres. A layer whose functions have moved further may be cheaper in another order, and two runs may then settle on different ones. One linear assignment in the cost table says whether that is so: in {glue:text}`layers` random layers of 16 neurons with untrained weights no swap had a negative cost in {glue:text}`swaps_say`, and the identity was the best of all permutations in {glue:text}`all_say` (this run).
+# Fixed parts make the given order the cheapest as long as training stays close to them: with equal metrics every exchange has a positive cost as long as trained parts are less than half the distance between any two centres. A layer whose functions have moved further may be cheaper in another order, and two runs may then settle on different ones. One linear assignment in the cost table says whether that is so: of {glue:text}`layers` random layers of 16 neurons with untrained weights no swap had a negative cost in {glue:text}`swaps_say`, and the identity was the best of all permutations in {glue:text}`all_say` (this run).
 #
 # **Read on.** [](43_center_gap.ipynb): how close the closest two centres are. [](44_gaussian_mixture.ipynb): {term}`swap costs <swap cost>` of trained networks. [](54_swaps_on_images.ipynb): the same on images.
 

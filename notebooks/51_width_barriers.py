@@ -27,9 +27,9 @@
 # | Unmatched, the {term}`NLL <negative log-likelihood>` is "constantly large for all widths we have examined" (sec. 6) | [true](#Z12.direct) | [[100 * Z12.direct:.0f]] % ([[100 * low(Z12.direct):.0f]] to [[100 * high(Z12.direct):.0f]]) of that of guessing, where least |
 # | The peak "doesn't change according to depths, but it got bigger" with the data (Fig. 14) | [open, no peak seen](#Z18.mnist) | two to six layers; CIFAR-10: only an altered copy at hand |
 #
-# **Open.** A peak by weights: 18 more groups (ten take {glue:text}`hours_steps` core-hours); rows 2, 3: 12 and 50 times as many; a rise from width 6: one more; row 5: more widths, CIFAR-10's original files; 200 epochs: {glue:text}`hours_long` core-hours.
+# **Open.** A peak by weights: 18 more groups (ten take {glue:text}`hours_steps` core-hours). Rows 2 and 3: 12 and 50 times as many groups. A rise from width 6: one more group. Row 5: more widths, and CIFAR-10's original files. 200 epochs: {glue:text}`hours_long` core-hours.
 #
-# **For the authors.** Print with Fig. 7 which algorithm found the permutation (the choice is worth a factor of [[1 / Z11.matcher:.1f]], [[1 / Z11.matcher:to]]), and whether "10000 epochs" are steps.
+# **For the authors.** Print with Fig. 7 which algorithm found the permutation (where it matters most, a factor of [[1 / Z11.matcher:.1f]], [[1 / Z11.matcher:to]]), and whether "10000 epochs" are steps.
 
 # %% [markdown]
 # :::{need}
@@ -216,7 +216,7 @@ figures.show("fig_width_idea", idea)
 # MNIST has no teacher, and no width is known to be its $M$. What remains of the theory is the shape: between the narrowest and the widest networks of Fig. 7, 15 and 100 units per layer, there should be a width at which the barrier is higher than at both.
 # One ratio says whether it is: the barrier at the higher of the two ends over that at the width between them where it is highest. We call it a peak if the ratio is at most 0.9.
 #
-# The largest of several means is too large by chance. So that width is found on one half of the networks and its barrier taken on the other; if anything, this makes the ratio too large, an error against the paper's sentence.
+# The largest of several means is too large by chance. So that width is found on one half of the networks and its barrier taken on the other; if anything, this makes the ratio too large, a bias against the paper's sentence.
 #
 # ## Ten thousand steps, and two matchers that the paper names
 #

@@ -22,16 +22,16 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "some of the permutation points correspond to first-order saddles" on MNIST (abstract) | [none among those found](#P8.mnist_first_order) | [[P8.mnist_first_order]] or more falling directions at all [[n(P8.mnist_first_order)]] points of four minima |
+# | "some of the permutation points correspond to first-order saddles" on MNIST (abstract) | [open: none found](#P8.mnist_first_order) | [[P8.mnist_first_order]] or more falling directions at all [[n(P8.mnist_first_order)]] points of four minima |
 # | "in most cases the loss increased monotonically toward the permutation point" (sec. 5) | [not run](#P8.mnist_monotone) | components: [[100 * P8.projected_monotone:.0f]] % ([[100 * P8.projected_monotone:to]]) of paths |
 # | "the barrier height (loss at saddle) decreased with the number $H$ of hidden neurons" (sec. 5) | [not run](#P8.mnist) | components: like $H$ to the power [[P8.projected_falls:.1f]] ([[P8.projected_falls:to]]) |
 # | "The accuracy on the training set decreases only marginally" (Fig. 3B) | [not run](#P8.mnist_accuracy) | components: [[100 * P8.projected_points_accuracy:.2f]] ([[100 * P8.projected_points_accuracy:to]]) points at most |
 # | "permutation points could indeed be reached in practice" (sec. 6) | [true, by a last step](#P8.mnist_reached_at_last) | paths end elsewhere; the point's loss is [[2.718281828459045 ** P8.mnist_above:.2f]] ([[2.718281828459045 ** P8.mnist_above:to]]) times as high |
 # | A pair "with high cosine-similarity" (Fig. 3A) is cheaper to merge (ours) | [true](#P8.mnist_similar) | a random pair: [[2.718281828459045 ** P8.mnist_similar:.1f]] ([[2.718281828459045 ** P8.mnist_similar:to]]) times as high |
 #
-# **Open.** Paths on whole images: {glue:text}`hours` core-hours for height and accuracy, {glue:text}`hours_monotone` for the rise.
+# **Open.** Paths on whole images: {glue:text}`hours` core-hours for height and accuracy, {glue:text}`hours_monotone` for the rise. First-order saddles: which points, and which activation, is not stated.
 #
-# **For the authors.** In the abstract, print *saddles* for “first-order saddles” on MNIST; print the activation of Fig. 3, and that a path ends below the permutation point.
+# **For the authors.** Print the activation of Fig. 3, which permutation points on MNIST are “first-order saddles”, and that a path ends below the permutation point.
 
 # %% [markdown]
 # :::{need}
@@ -271,7 +271,7 @@ claims.check("P8.mnist", slope, stderr=slope_error, n=n_slope)
 # The run minimises at the permutation point, too (`permutation_point`), from the end of the path with the mean of the two parameter vectors and the sum of their columns.
 #
 # P concludes from the rise of the loss that "the permutation point is a saddle, and not a minimum", and states in the abstract that it is a "first-order" one. With one output the first would follow ({prf:ref}`cor-maximum`).
-# With ten, where no path ends there, it is $J$ and $D$ that decide: by {prf:ref}`thm-inertia` the Hessian at the permutation point has at least $\rho + \nu_-$ negative eigenvalues, $\rho = \operatorname{rank} J$. So it is a saddle if $J \ne 0$, and of first order only if $\rho + \nu_- \le 1$. From $\rho = 2$ on a small half circle around it exchanges the two neurons at losses below its own ({prf:ref}`thm-round`, whose half circle needs only the critical point and two negative eigenvalues that $J$ brings); whether descent from there leads to the trained network is not looked at here. On whole images the least $\rho + \nu_-$ is [[P8.mnist_first_order]], over all neurons of four minima, one per width ([false](#P8.mnist_first_order)); singular values of $J$ below a thousandth of the largest count as 0. For almost all targets no network has such a point at all: $\rho = 9$ wherever the functions of {prf:ref}`thm-generic-rank`, in its form for the last hidden layer, are independent; the targets here are a teacher's outputs, so that $\rho$ is counted. At a critical point $\rho \le 9$, as $c^\top J = 0$ for the neuron's column $c$ of output weights; a tenth singular value above the threshold only shows that the gradient was not exactly 0.
+# With ten, where no path ends there, it is $J$ and $D$ that decide: by {prf:ref}`thm-inertia` the Hessian at the permutation point has at least $\rho + \nu_-$ negative eigenvalues, $\rho = \operatorname{rank} J$. So it is a saddle if $J \ne 0$, and of first order only if $\rho + \nu_- \le 1$. From $\rho = 2$ on a small half circle around it exchanges the two neurons at losses below its own ({prf:ref}`thm-round`, whose half circle needs only the critical point and two negative eigenvalues that $J$ brings); whether descent from there leads to the trained network is not looked at here. On whole images the least $\rho + \nu_-$ is [[P8.mnist_first_order]], over all neurons of four minima, one per width ([open](#P8.mnist_first_order): the paper states neither the activation nor which points); singular values of $J$ below a thousandth of the largest count as 0. For almost all targets no network has such a point at all: $\rho = 9$ wherever the functions of {prf:ref}`thm-generic-rank`, in its form for the last hidden layer, are independent; the targets here are a teacher's outputs, so that $\rho$ is counted. At a critical point $\rho \le 9$, as $c^\top J = 0$ for the neuron's column $c$ of output weights; a tenth singular value above the threshold only shows that the gradient was not exactly 0.
 
 # %% Compare with random pairs
 others = {H: found.merges[teachers:] for H, found in at_width.items()}

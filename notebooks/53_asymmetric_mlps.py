@@ -30,7 +30,7 @@
 #
 # **Open.** Whether networks with weights fixed at zero lose 4 points or more: 16 more pairs, 6 core-hours.
 #
-# **For the authors.** State batch size and initial weights. `measure_lmc_unaligned_aligned.py` (c92eb82, later than Fig. 4c) maximises 1 − |ρ|, ρ the correlation, which does not align.
+# **For the authors.** State batch size and initial weights. `measure_lmc_unaligned_aligned.py` (c92eb82, later than Fig. 4c) maximises 1 − |ρ| (ρ: the correlation); this does not align the networks.
 
 # %% [markdown]
 # :::{need}
@@ -454,7 +454,7 @@ figures.show("fig_scores", figure)
 # | "$\mathcal L(I)$ becomes close to $\mathcal L(P^*)$" (Q2) | $\sigma_F = 5$: score at least 0.9 | [[I10.close:±]] | [true](#I10.close) |
 # | the same | $\sigma_F = 1$: score at least 0.9 | [[I10.one:±]] | [true](#I10.one) |
 # | "random permutations remain significantly lower" (Q2) | $\mathcal L_r / \mathcal L(I)$ at most 0.5, $\sigma_F = 5$ | [[I10.random:±]] | [true](#I10.random) |
-# | "this trend holds for all stages of training" (Q2) | least lead of $\sigma_F = 1$ over 0 | [[I10.stages:±]] | [true](#I10.stages) |
+# | "this trend holds for all stages of training" (Q2) | least lead of $\sigma_F = 1$ over 0 | [[I10.stages:.2f]] ([[I10.stages:to]]) | [true](#I10.stages) |
 # | "consistent across layers" (App. G.1) | the same in each layer, with syre-MLPs and MLPs | [[I14.stages:±]] | [true](#I14.stages) |
 # | "does not produce a higher objective" (σ-MLPs, App. G.1) | score at most 0.05 | [[I14.sigma_mlp:±]] | [true](#I14.sigma_mlp) |
 # | "sparsity alone … does not yield strong neuron identifiability" (App. G.1) | score at most 0.5, shares up to ¾ | [[I14.sparsity:±]] | [true](#I14.sparsity) |

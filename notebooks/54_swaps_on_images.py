@@ -14,7 +14,7 @@
 # :::{glue:figure} fig_recorded_swaps
 # :alt: Factor by which swaps cost more with large fixed weights than with weights fixed at zero, on a logarithmic axis from 1. W-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_scale:.0f]], by ridge regression [[10 ** I15.mnist_scale_ridge:.0f]], from [[10 ** I15.mnist_scale_ridge:to]]; syre-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_syre:.0f]].
 #
-# Median cost of a swap with large fixed weights (W-MLP: some weights are fixed; syre-MLP: every weight has a fixed part) over that with weights fixed at zero, least of three hidden layers, by two estimates. Recorded on MNIST; bars: 99.9 % intervals.
+# Median cost of a swap with large fixed weights (of size $\sigma_F = 1$; W-MLP: some weights are fixed; syre-MLP: every weight has a fixed part) over that with weights fixed at zero, least of three hidden layers, by two estimates. Recorded on MNIST; bars: 99.9 % intervals.
 # :::
 #
 # **How sure.** MNIST, 512 units, 20 of the paper's 100 epochs, [[n(I15.mnist_scale)]] pairs of networks of each kind; recorded.
@@ -24,7 +24,7 @@
 # | Fig. 12, {term}`Mahalanobis <Mahalanobis norm>` estimate: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale) | [[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times as large |
 # | Fig. 12, ridge regression: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale_ridge) | [[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times as large |
 # | For realistic dimensions only "astronomically wide" layers have close centres, and so cheap swaps (App. G.2) | [true: hardly any at 512 units](#I15.mnist_diagonal) | [[I15.mnist_diagonal:±]] cheap partners per neuron (layer 1) |
-# | Without large fixed weights layers "exhibit low subspace coherence" (coherence is 1 if the subspace contains a coordinate axis; App. G.5) | [open: one seed](#I18.low), [true: lower than with them](#I18.low_beside) | [[I18.low:±]] of its range in layer 2 (low: up to 0.5; “false” takes a second seed) |
+# | Without large fixed weights layers "exhibit low subspace coherence" (coherence is 1 if the subspace contains a coordinate axis; App. G.5) | [open: one seed](#I18.low) | [[I18.low:±]] of its range in layer 2 (low: up to 0.5; “false” takes a second seed) |
 # | … "in particular in later layers" | [true](#I18.later) | layer 4 over layer 2: [[I18.later:±]] |
 # | With them they "tend to exhibit higher subspace coherence values" (App. G.5) | [true](#I18.higher_w) | [[I18.higher_w:±]] times as high |
 #
@@ -353,7 +353,7 @@ claims.check("I15.mnist_diagonal", lambda e: partners(e, 0), **twice)
 # $h \mapsto (h - \bar h)/\operatorname{sd}(h)$ is the same for $h$ and $c h$, $c > 0$, so that the first hidden representation does not change, and then the next one. $F + W$ has independent entries $\mathcal N(0, \sigma_F^2 + 1/d)$, those of $W$ times $(1 + d \sigma_F^2)^{1/2}$.
 # :::
 #
-# So fixed weights alone do not make a syre network coherent. All kinds start high: $e =$ [[I18.start_high:±]] or more ({claim}`I18.start_high`). Training then lowers $\nu$ in networks without large fixed weights, to at most [[I18.lowered:±]] of its start ({claim}`I18.lowered`); large fixed weights keep layers near their random features, as I, section 4.5 expects.
+# So fixed weights alone do not make a syre network coherent. All kinds start high: $e =$ [[I18.start_high:.2f]] ([[I18.start_high:to]]) or more ({claim}`I18.start_high`). Training then lowers $\nu$ in networks without large fixed weights, to at most [[I18.lowered:±]] of its start ({claim}`I18.lowered`); large fixed weights keep layers near their random features, as I, section 4.5 expects.
 
 # %% Plot the recorded ratios of coherence
 RATIOS = (
@@ -390,7 +390,7 @@ figures.show("fig_recorded_coherence", figure)
 # | *over training*: least of all epochs after the first | [[I18.training:±]] times | [true](#I18.training) |
 # | "sufficiently incoherent" images (sec. 4.1): $e$ at most 0.5 | [[I18.inputs:.2f]] | [true](#I18.inputs) |
 #
-# In the recorded run coherence takes [[I18.low:±]] of its range in the inputs of layer 2, and is low in later layers. With large fixed weights the dimension is higher, too: relative to $k/d$ these representations are only [[I18.dimension:±]] times as coherent as the others ({claim}`I18.dimension`). For masks, by the bound of I, Thm 4.4, $\nu$ itself counts, the paper's quantity.
+# In the recorded run coherence takes [[I18.low:±]] of its range in the inputs of layer 2, and is low in layer 4. With large fixed weights the dimension is higher, too: relative to $k/d$ these representations are only [[I18.dimension:±]] times as coherent as the others ({claim}`I18.dimension`). For masks, by the bound of I, Thm 4.4, $\nu$ itself counts, the paper's quantity.
 
 
 # %% Lows, leads and layers
@@ -436,7 +436,7 @@ claims.check("I18.higher_w", lambda e: e.higher("W 1"), **twice)
 # %% [markdown]
 # ## What it means for merging networks
 #
-# The more an exchange costs, the more firmly neurons keep their places: with fixed weights of scale 1 it costs more than with zeros, in every layer. What the average of two such networks loses is measured in [](53_asymmetric_mlps.ipynb): nothing at $\sigma_F = 1$, and nearly as much as between ordinary networks with zeros alone, where exchanges cost little. That costs keep them is not shown by this: where fixed weights are no larger than first random ones, swap costs predict who takes whose place in [[100 * I3.places_predicted:.0f]] of 100 comparisons (chance: 50); but they do so without weight decay, too, and random weights that cost nothing predict it as well ([](42_swap_cost.ipynb), on MNIST).
+# The more an exchange costs, the more firmly neurons keep their places: with fixed weights of scale 1 it costs more than with zeros, in every layer. What the average of two such networks loses is measured in [](53_asymmetric_mlps.ipynb): nothing at $\sigma_F = 1$, and with zeros alone, where exchanges cost little, nearly as much as between ordinary networks. That costs keep them is not shown by this: where fixed weights are no larger than first random ones, swap costs predict who takes whose place in [[100 * I3.places_predicted:.0f]] of 100 comparisons (chance: 50); but they do so without weight decay, too, and random weights that cost nothing predict it as well ([](42_swap_cost.ipynb), on MNIST).
 #
 # **Read on.** [](53_asymmetric_mlps.ipynb): what averaging such networks costs. [](44_gaussian_mixture.ipynb): swap costs on data of a dimension that one can choose. [](56_matchers.ipynb): which matching leaves the lowest {term}`barrier`.
 

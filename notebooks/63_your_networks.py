@@ -16,7 +16,7 @@
 # One pair of this run ({glue:text}`shown`, profile {glue:text}`profile`, {glue:text}`epochs` epochs), on unseen examples; point: after {term}`REPAIR`. Band: recorded after {glue:text}`recorded_epochs` epochs, in the architecture where matching helps least; after fewer, more is left.
 # :::
 #
-# **How sure.** Recorded on [[n(X9.barrier)]] pairs of each architecture, trained on small digits; the share is a mean over the pairs of the architecture where it is largest.
+# **How sure.** Recorded on [[n(X9.barrier)]] pairs of each architecture, trained on small digits; the share is that of the mean barrier over the pairs, in the architecture where it is largest.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |

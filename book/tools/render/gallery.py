@@ -88,5 +88,5 @@ def scale(parts: list[str], confirmed: set[str]) -> str:
     ('1 of 2 verdicts recorded at paper scale', '', 'verdicts recorded at paper scale')
     """
     recorded = sum(part in confirmed for part in parts)
-    some = "" if recorded == len(parts) else f"{recorded} of {len(parts)} "
+    some = "" if recorded == len(parts) else f"{recorded or 'none'} of {len(parts)} "
     return some + "verdicts recorded at paper scale" if parts else ""
