@@ -8,7 +8,7 @@
 #
 # *Given a teacher network, at which width do two random minima share the smallest fraction of neurons?*
 #
-# With many teacher neurons ($M$), at **[[Z3.minimum:.2f]] $M$**, not at $2M$ (proved): the number of a teacher neuron's surplus copies follows a
+# With many teacher neurons ($M$), at **[[Z3.minimum:.2f]] $M$**, not at $2M$ (proved): a teacher neuron's surplus copies follow a
 # Poisson law, not a normal one. The minimum is shallow. At twice the width **[[100 * Z3.limit:.1f]] %** of the neurons find a partner; the paper's
 # limit is 71.8 %.
 #

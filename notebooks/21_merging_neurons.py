@@ -27,7 +27,7 @@
 # | “the same loss” or “higher loss” (Fig. 1) | [true](#P1.same_loss) | both occur in [[P1.same_loss:.0f]] of [[n(P1.same_loss)]] ReLU networks |
 # | Losses $6 \cdot 10^{-6}$ and $3 \cdot 10^{-5}$ (Fig. 1) | [open: no weights given](#P1.heights) | [[P1.heights:.0e]] for our weights; 1/16 of it with weights half as large |
 #
-# **Open.** Whether a higher saddle can come before the end (none was met); first-order saddles with ReLU: more networks, a minute each. To say which pairs merge takes a theorem; to check the losses of Fig. 1, its weights.
+# **Open.** Whether a higher saddle can come before the end (none was met); first-order saddles with ReLU: more networks, a minute each. Which pairs merge takes a theorem; the losses of Fig. 1 take its weights.
 #
 # **For the authors.** In sec. 4.1 print *for some pairs*, *the gradient is normal to the surface of constant distance*, and *at most $1 + n_{k-1}$ negative eigenvalues* (with $n_{k-1}$ inputs to the layer).
 

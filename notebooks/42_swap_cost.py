@@ -6,9 +6,9 @@
 # %% [markdown]
 # # Swapping neurons is costly until training carries them halfway to each other
 #
-# *With some weights fixed, how much must the squared norm of the trained ones grow if neurons exchange functions?*
+# *With some weights fixed, how much must the others' squared norm grow if neurons exchange functions?*
 #
-# After little training, by about the summed squared distances between old and new fixed parts, over $\mu$, the share of trained weights (proved). While trained parts stay below **half** those distances (**0.366** if a neuron's share may differ from $\mu$ by $\mu/2$), every exchange adds weight; beyond, some save it.
+# After little training, by about the summed squared distances between old and new fixed parts, over $\mu$, the share of trained weights (proved). While trained parts stay below **half** those distances (**0.366** if shares may differ from $\mu$ by $\mu/2$), every exchange adds weight; beyond, some save it.
 #
 # :::{glue:figure} fig_least
 # :name: fig-least-cost
@@ -25,7 +25,7 @@
 # | … with one constant for all widths and $\rho \le 1$ (eq. 20) | [false if wide](#I5.corollary) | [[I5.corollary:.1f]] $\gamma^2/\mu$ per neuron at $\rho = 0.9$ |
 # | Every exchange costs that, with its own sum of squared distances for $\gamma^2$ (Thm 4.5) | [true](#I5.theorem) | relative error up to $2\rho$ at $\varepsilon = 0$, attained |
 # | Where no input stands out, shares differ little (Thm 4.4) | [true](#I4.bound) | the constant $\sqrt 2$ is enough |
-# | Without weight decay initial weights, which cost nothing, predict who changes places as well as fixed ones do (ours) | [true](#I3.places_unpriced) | chance of a right guess differs by [[I3.places_unpriced:±]] |
+# | Without decay, initial weights, which cost nothing, predict who changes places as well as fixed ones do (ours) | [true](#I3.places_unpriced) | chance of a right guess differs by [[I3.places_unpriced:±]] |
 # | Large costs mean a "unique … assignment" (sec. 4) | [true](#I5.premise) | if “large” means positive |
 #
 # **Open.** Nothing.

@@ -29,7 +29,7 @@
 # | "permutation points could indeed be reached in practice" (sec. 6) | [true, by a last step](#P8.mnist_reached_at_last) | paths end elsewhere; the point's loss is [[2.718281828459045 ** P8.mnist_above:.2f]] ([[2.718281828459045 ** P8.mnist_above:to]]) times as high |
 # | A pair "with high cosine-similarity" (Fig. 3A) is cheaper to merge (ours) | [true](#P8.mnist_similar) | a random pair: [[2.718281828459045 ** P8.mnist_similar:.1f]] ([[2.718281828459045 ** P8.mnist_similar:to]]) times as high |
 #
-# **Open.** Paths on whole images: {glue:text}`hours` core-hours for height and accuracy, {glue:text}`hours_monotone` for the rise. First-order saddles: which points, and which activation, is not stated.
+# **Open.** Paths on whole images: {glue:text}`hours` core-hours for height and accuracy, {glue:text}`hours_monotone` for the rise.
 #
 # **For the authors.** Print the activation of Fig. 3, which permutation points on MNIST are “first-order saddles”, and that a path ends below the permutation point.
 
