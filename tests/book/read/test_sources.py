@@ -151,7 +151,7 @@ def test_a_chapter_is_its_cells_with_their_tags(toy):
 
 def test_a_recorded_second_seed_is_a_source_below_paper_scale(monkeypatch):
     def summaries() -> list[str]:
-        return [sources.Sources().summary("13_algorithm_1", profile) for profile in ("laptop", "paper")]
+        return [sources.Sources().summary("15_barrier_peak", profile) for profile in ("laptop", "paper")]
 
     before = summaries()
     monkeypatch.setattr(inputs, "listed", lambda path: [])
