@@ -8,7 +8,7 @@
 #
 # *With some weights fixed, how much must the others' squared norm grow if neurons exchange functions?*
 #
-# After little training, by about the summed squared distances between old and new fixed parts, over $\mu$, the share of trained weights (proved). While trained parts stay below **half** those distances (**0.366** if shares may differ from $\mu$ by $\mu/2$), every exchange adds weight; beyond, some save it.
+# After little training, by about the summed squared distances between fixed parts of neurons changing places, over $\mu$, the mean share of trained weights (proved). While trained parts are below **half** the distances (**0.366** if shares stray by $\mu/2$), every exchange adds weight; beyond, in some layers some save it.
 #
 # :::{glue:figure} fig_least
 # :name: fig-least-cost

@@ -27,7 +27,7 @@
 # | Unmatched, the {term}`NLL <negative log-likelihood>` is "constantly large for all widths we have examined" (sec. 6) | [true](#Z12.direct) | [[100 * Z12.direct:.0f]] % ([[100 * low(Z12.direct):.0f]] to [[100 * high(Z12.direct):.0f]]) of that of guessing, where least |
 # | The peak "doesn't change according to depths, but it got bigger" with the data (Fig. 14) | [open, no peak seen](#Z18.mnist) | two to six layers; CIFAR-10: only an altered copy at hand |
 #
-# **Open.** A peak by weights: 18 more groups (ten take {glue:text}`hours_steps` core-hours). Rows 2 and 3: 12 and 50 times as many groups. A rise from width 6: one more. Row 5: more widths, CIFAR-10's original files. 200 epochs: {glue:text}`hours_long` core-hours.
+# **Open.** A peak by weights: 18 more groups (ten take {glue:text}`hours_steps` core-hours). Rows 2 and 3: 12 and 50 times as many. A rise from width 6: one more. Row 5: more widths, CIFAR-10's files. 200 epochs: {glue:text}`hours_long` core-hours.
 #
 # **For the authors.** Print with Fig. 7 which algorithm found the permutation (where it matters most, a factor of [[1 / Z11.matcher:.1f]], [[1 / Z11.matcher:to]]), and whether "10000 epochs" are steps.
 
@@ -218,7 +218,7 @@ figures.show("fig_width_idea", idea)
 #
 # The largest of several means is too large by chance. So that width is found on one half of the networks and its barrier taken on the other; if anything, this makes the ratio too large, a bias against the paper's sentence.
 #
-# ## Ten thousand steps, and two matchers that the paper names
+# ## Ten thousand steps, and two matchers after a paper that this one names
 #
 # Everything that the paper states is taken over; where it is silent, we choose:
 #
@@ -310,7 +310,7 @@ def ends(order: str) -> Callable[[Curves], list]:
 # %% [markdown]
 # ## After ten thousand steps no rising side shows
 #
-# "10000 epochs" of 600 steps are six million steps a network; ten thousand *steps* are 17 epochs. With two matchers the sentence has five readings:
+# "10000 epochs" of 600 steps are six million steps a network; ten thousand *steps* are 17 epochs. With two matchers the sentence has five readings here:
 #
 # | "10000 epochs" | Matched by | A peak? | Higher end over the highest between |
 # | --- | --- | --- | --- |

@@ -14,7 +14,7 @@
 # :::{glue:figure} fig_recorded_swaps
 # :alt: Factor by which swaps cost more with large fixed weights than with weights fixed at zero, on a logarithmic axis from 1. W-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_scale:.0f]], by ridge regression [[10 ** I15.mnist_scale_ridge:.0f]], from [[10 ** I15.mnist_scale_ridge:to]]; syre-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_syre:.0f]].
 #
-# Median cost of a swap with large fixed weights (of size $\sigma_F = 1$; W-MLP: some weights are fixed; syre-MLP: every weight has a fixed part) over that with weights fixed at zero, least of three hidden layers, by two estimates. Recorded on MNIST; bars: 99.9 % intervals.
+# Median size of a swap's cost with large fixed weights (of size $\sigma_F = 1$; W-MLP: some weights are fixed; syre-MLP: every weight has a fixed part) over that with weights fixed at zero, least of three hidden layers, by two estimates. Recorded on MNIST; bars: 99.9 % intervals.
 # :::
 #
 # **How sure.** MNIST, 512 units, 20 of the paper's 100 epochs, [[n(I15.mnist_scale)]] pairs of networks of each kind; recorded.
@@ -220,7 +220,7 @@ print(f"2 ⟨v_0 − v_1, a_0 − a_1⟩ = {by_formula:.6f}")
 print(f"eq. (16): {swap_costs(F, D, W, U)[0, 1]:.6f}")
 
 # %% [markdown]
-# ## With large fixed weights every swap is expensive, without them nearly all are cheap
+# ## With large fixed weights most swaps are expensive, without them nearly all are cheap
 #
 # Networks are trained as in I, App. F.1: *MLPs*, *{term}`W-MLPs <W-asymmetric>`*, whose rows have some entries fixed, at zero or with $\sigma_F = 1$, and *syre-MLPs*, where $F$ with $\sigma_F = 1$ is added to all entries. The paper has two estimates of $T_{ij}$: the *Mahalanobis estimate* above, on the subspace of 90 % of the variance, and a *ridge regression* on the outputs of neuron $j$ ($\beta = 0.01$), in networks with batch norm.
 

@@ -184,8 +184,7 @@ figures.show("fig_pair", figure, legend=4)
 # - **G** says that for a squared loss the line between two points of one orbit can be as high as one likes, although the function is the same everywhere on the curve: rescale before you compare.
 # - **I** says why the direct line can be flat: fixed weights give each unit a place, and to leave it costs what (16) says.
 
-# %% Plot the five lines
-figure, axis = figures.panels(height=3.0)
+# %% Read the lines off the table
 direct, curve = report.lines["direct"], report.lines["weights"]
 at = direct.lambdas.numpy()
 
@@ -198,19 +197,19 @@ def above(losses) -> np.ndarray:
 
 rises = {"unmatched": above(direct.losses), "matched": above(curve.losses)}
 high = rises["unmatched"].max()
-found = {
-    "matched": rises["matched"].max(),
-    "after REPAIR": report.repaired["weights"].middle.value,
-}
+lower = rises["matched"].max()
+middle = report.repaired["weights"].middle.value
 word = "left" if model else "here"
 said = {
     name: f"{name}, {100 * top / high:.0f} % {word}" if high > 0 else name
-    for name, top in found.items()
+    for name, top in {"matched": lower, "after REPAIR": middle}.items()
 }
-middle = found["after REPAIR"]
+
+# %% Plot the five lines
+figure, axis = figures.panels(height=3.0)
 tops = [
     ("unmatched", high, "book:red"),
-    (said["matched"], found["matched"], "book:blue"),
+    (said["matched"], lower, "book:blue"),
     (said["after REPAIR"].replace("-", "−"), middle, "book:green"),
 ]
 for rise, (_, _, colour) in zip(rises.values(), tops, strict=False):

@@ -21,7 +21,7 @@
 # | We expected | We find | By how much |
 # | --- | --- | --- |
 # | Less than half of the units go to the same unit directly and by way of a third network | [true](#X10.compose) | [[100 * X10.compose:.0f]] % of the first hidden layer |
-# | The order nearest in weights is not the best at the midpoint | [true](#X10.nearest) | of the thousand nearest the best has median rank [[X10.nearest:.0f]] |
+# | The order nearest in weights is not the best at the midpoint | [true](#X10.nearest) | of the thousand nearest the best has median rank [[X10.nearest:.0f]] (by chance 500) |
 # | Twenty random starts find the nearest of $(4!)^4$ orders | [false: less often](#X10.optimum) | in [[100 * X10.optimum:.0f]] %, not 90 %, of the pairs |
 # | In bidirectional networks it is chance which direction matches which | [false](#X10.reversal) | [[100 * X10.reversal:.0f]] % of the pairs are nearer reversed |
 # | The network nearest to all others of its family is the supposed ancestor | [false](#X10.hubs) | in neither of the two families |
