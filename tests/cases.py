@@ -425,7 +425,7 @@ class Mixed(nn.Module):
     def forward(self, x):
         z = self.qkv(x)
         z = torch.cat([z, self.mix(z)], 1) if self.both else self.mix(z)
-        q, k, v = z.sigmoid().view(len(z), -1, 12, z.shape[-1]).chunk(3, 2)
+        q, k, v = z.tanh().view(len(z), -1, 12, z.shape[-1]).chunk(3, 2)
         return self.out((q.mT @ (k @ v.mT)).mT.flatten(1, 2))
 
 

@@ -186,17 +186,17 @@ def unsaved(model: nn.Module) -> set[str]:
 
 
 def remembered(model: nn.Module) -> Callable[[], None]:
-    """A function that takes away the attributes and buffers that a module makes in calls from now on."""
-    kept = [
-        (vars(one), one._buffers) for one in model.modules() if isinstance(one._buffers, dict)
-    ]  # not of TorchScript
-    then = [(dict(own), dict(buffers)) for own, buffers in kept]
+    """A function that takes away what a module keeps from calls from now on: attributes, buffers, items of these."""
+    kept, own = [], vars(nn.Module()).keys()
+    for one in model.modules():
+        items = [value for name, value in vars(one).items() if name not in own and type(value) in (dict, list)]
+        kept += [vars(one), *items, *([one._buffers] if isinstance(one._buffers, dict) else [])]  # not of TorchScript
+    then = [copy.copy(one) for one in kept]
 
     def back() -> None:
         for now, before in zip(kept, then, strict=True):
-            for items, old in zip(now, before, strict=True):
-                items.clear()
-                items.update(old)
+            now.clear()
+            now.update(before) if isinstance(now, dict) else now.extend(before)
 
     return back
 
