@@ -194,12 +194,12 @@ class _Trial:
     def relation(self, places: list, ends: list) -> tuple[dict[int, tuple[int, int]], list[int]]:
         """The basis of what is passed on, and the places of the results whose signs it tells: those that are not 0."""
         values = dict(self.before)
-        for key in {key for key, *_ in places}:
+        signs = [self.factor(values[key], [at]) for key, *at in places]
+        for (key, *_), sign in zip(places, signs, strict=True):  # 0 elsewhere, as of another first state, stays
             value = values[key]
             generator = torch.Generator(value.device).manual_seed(0)
             noise = torch.rand(value.shape, generator=generator, device=value.device)
-            values[key] = torch.where(value == 0, noise + 0.5, value)
-        signs = [self.factor(values[key], [at]) for key, *at in places]
+            values[key] = torch.where((value == 0) & (sign < 0), noise + 0.5, value)
         base = self.run(values, {})
         if base is None:
             return {}, []
