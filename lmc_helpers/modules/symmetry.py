@@ -50,6 +50,7 @@ DRAWS = 2  # other inputs for each call that is given
 MORE = 8  # further ones, of many examples, while a parameter is not read
 MANY = 64  # examples of these
 CALLS = 100  # about as many at most
+SMALL = 1 << 16  # entries of inputs with an axis of another length, beside twice those that are given
 
 
 @checked
@@ -77,8 +78,9 @@ def symmetry(
     passes that run other operations are followed, too. So are passes in which a number that the module reads from
     inputs, as by ``int``, is another, also beyond numbers that its code compares with: it fixes the axes that it cuts.
     Inputs that the module does not run with another value, and methods such as ``numpy`` by which it reads numbers that
-    nothing follows, are named in a warning. Shapes of inputs are those of ``x`` and ``also``. Numbers that the module
-    draws, as by ``randn_like``, are fixed place by place.
+    nothing follows, are named in a warning. Where code of the module's reads shapes, axes of inputs are cut and
+    lengthened, too, also beyond numbers up to 100 that it compares with, if it runs with them; shapes are else those of
+    ``x`` and ``also``. Numbers that the module draws, as by ``randn_like``, are fixed place by place.
 
     Weights are the effective ones: where ``torch.nn.utils.prune``, a spectral or weight norm or another parametrisation
     computes a weight, the groups are those of the function, and name the weight. Statistics of units in buffers, as of
@@ -242,6 +244,7 @@ class _Probe:
                 self.expected: list[Tensor] = []
                 self.read: set[str] = set()
                 self.leaving: set[str] = set()  # methods by which numbers that depend on inputs leave torch
+                self.lengths: dict[tuple, set[float]] = {}  # as of Leaving
                 for each in (x, *also):
                     self.add(fitting(self.model, each))
                 break
@@ -254,7 +257,9 @@ class _Probe:
                         raise
                     allowed = "a function of the module's outputs"
                     raise ValueError(f"outputs = {chosen} fails ({error!r:.200}); allowed: {allowed}") from error
-        self.draw()
+        given = list(self.calls)
+        self.draw(given)
+        self.resize(given)
         self.force()
 
     def add(self, x: Any, always: bool = True) -> None:
@@ -263,6 +268,7 @@ class _Probe:
         with Leaving(call) as leaving:
             outputs = self.run(call, self.values)
         self.leaving |= leaving.by
+        self.lengths |= leaving.lengths
         foreign = [name for name in call.read if name.startswith(" ")]
         if foreign:
             raise SecondRoad(min(foreign)[1:])
@@ -281,8 +287,11 @@ class _Probe:
         return self.passes[-1]
 
     def follow(self, call: Call) -> bool:
-        """Follow a call if it is the first with its operations."""
-        if new := all(call.path != one.path for one in self.followed):
+        """Follow a call if it is the first with its operations, or those in a row if none had inputs of its shapes."""
+        shapes = [one.shape for one in call.inputs]
+        known = set().union(*(one.threes for one in self.followed))
+        resized = self.followed and all([u.shape for u in one.inputs] != shapes for one in self.followed)
+        if new := all(call.path != one.path for one in self.followed) and not (resized and call.threes <= known):
             self.followed.append(call)
         return new
 
@@ -310,9 +319,9 @@ class _Probe:
                         forced.broken = True
                     self.follow(forced)
 
-    def draw(self) -> None:
+    def draw(self, given: Sequence) -> None:
         """More calls, with other inputs; the inputs that the module does not run with are named in a warning."""
-        given, kept = list(self.calls), set()
+        kept = set()
         for x in given:
             every = set(range(len(list(tensors_of(x)))))
             good = every if self.tried(x, every) else {k for k in every if self.tried(x, {k})}
@@ -321,7 +330,7 @@ class _Probe:
             for k in range(1, max([DRAWS, *(n + 1 for n in single if n <= MORE)])):
                 self.tried(x, good, counts=k)
         names = {name for name, _ in self.model.named_parameters()}
-        for x in MORE * given:
+        for x in MORE * [*given]:
             if not names <= self.read:
                 self.tried(x, set(range(len(list(tensors_of(x))))), MANY)
         said = [f"without other values of input tensors {', '.join(sorted(kept))}"] if kept else []
@@ -329,6 +338,28 @@ class _Probe:
         said += [f"with numbers that the module reads by {by} as drawn inputs give them"] if by else []
         if said:
             warnings.warn(f"groups are checked {' and '.join(said)}", stacklevel=6)
+
+    def resize(self, given: Sequence) -> None:
+        """More calls, with axes of other lengths, where the module takes them and code of a caller's reads shapes."""
+
+        def other(d: int, n: int, m: int) -> Callable[[Tensor], Tensor]:
+            """The first m entries along axis d, or along all axes for d < 0, of tensors that have n there."""
+
+            def f(one: Tensor) -> Tensor:
+                for e in [e for e, k in enumerate(one.shape) if k == n and (d < 0 or e == d)]:
+                    one = one.index_select(e, (torch.arange(m) % n).to(one.device))
+                return one
+
+            return f
+
+        compared = {int(c) for found in self.lengths.values() for c in found if c > 0}
+        for x in given if self.lengths else ():
+            entries = sum(one.numel() for one in tensors_of(x))
+            for d, n in sorted({each for one in tensors_of(x) for each in enumerate(one.shape)}):
+                at = next((e for e in (d, -1) if n and self.runs(other(e, n, n // 2 or 2), x, True)), None)
+                for m in sorted({n + 1, *compared} - {n}, key=lambda m: abs(m - n))[:MORE]:
+                    if at is not None and entries * m <= max(2 * n * entries, n * SMALL):
+                        self.runs(other(at, n, m), x, False)
 
     def tried(self, x: Any, which: set[int], examples: int = 0, counts: int = 0) -> bool:
         """True if the module runs with some tensors of a call drawn anew, and about so many examples."""
@@ -341,8 +372,12 @@ class _Probe:
                 return one
             return _drawn(one.repeat(times, *[1] * (one.ndim - 1)) if times > 1 else one, self.generator, counts)
 
+        return self.runs(other, x, always=not examples)
+
+    def runs(self, other: Callable[[Any], Any], x: Any, always: bool) -> bool:
+        """True if the module runs with other tensors of a call."""
         try:
-            self.add(mapped(other, x), always=not examples)
+            self.add(mapped(other, x), always)
         except (SecondRoad, TimeoutError):
             raise
         except Exception:  # whatever a module does with what it does not take

@@ -372,6 +372,11 @@ BRANCHES = {  # conditions that hold for no input that is drawn
     "not a number": lambda net, x: math.isnan(x.sum().item()),
     "infinite": lambda net, x: math.isinf(x.sum().item()),
     "search": lambda net, x: len((x > 50).nonzero()) > 0,
+    "masked": lambda net, x: x[x.sum(1) > 99].shape[0] > 2,
+    "distinct": lambda net, x: len(x.unique()) < 2,
+    "many": lambda net, x: len(x) > net.many,
+    "one": lambda net, x: x.shape[0] == 1,
+    "odd": lambda net, x: x.size(0) % 2,
     "numpy": lambda net, x: x.numpy().max() > 100,
     "tolist": lambda net, x: max(x[0].tolist()) > 100,
 }
@@ -382,7 +387,7 @@ def test_a_branch_that_no_drawn_input_takes_is_followed_or_told(name):
     class Branching(nn.Module):
         def __init__(self):
             super().__init__()
-            self.up, self.down, self.most, self.special = nn.Linear(3, 6), nn.Linear(6, 2), 1e6, 7
+            self.up, self.down, self.most, self.special, self.many = nn.Linear(3, 6), nn.Linear(6, 2), 1e6, 7, 64
 
         def forward(self, x):
             h = self.up(x).tanh()
