@@ -505,6 +505,21 @@ class Waves(nn.Module):
         return self.out(h + low.roll(1, dims=-1))
 
 
+@case(2, PIXELS)
+class Turned(nn.Module):
+    """Filters in four directions, all with one bias."""
+
+    def __init__(self):
+        super().__init__()
+        self.filters, self.bias = nn.Parameter(torch.randn(4, 3, 3, 3)), nn.Parameter(torch.randn(4))
+        self.mid, self.out = nn.Linear(4, 5), nn.Linear(5, 2)
+
+    def forward(self, x):
+        every = torch.stack([self.filters.rot90(k, (-2, -1)) for k in range(4)], 1).flatten(0, 1)
+        h = F.conv2d(x, every).unflatten(1, (4, 4)).relu().amax(2).mean((-1, -2))
+        return self.out(self.mid(h + self.bias).tanh())
+
+
 ORDERED = {  # what makes the order of hidden units count
     "sort": lambda h: h * h.sort(-1).indices,
     "argmax": lambda h: h * h.argmax(-1, keepdim=True),

@@ -40,7 +40,9 @@ def filled(model: nn.Module, values: Mapping[str, Tensor]) -> nn.Module:
 
 
 def check_ready(model: nn.Module) -> None:
-    """Refuse parameters that have no shape yet."""
+    """Refuse parameters that have no shape yet, and programs that run in one mode."""
+    if any("eval" in vars(one) for one in model.modules()):
+        raise ValueError("the module is an exported program; allowed: the module before torch.export")
     for name, value in model.named_parameters():
         if isinstance(value, nn.parameter.UninitializedParameter):
             raise ValueError(f"{name!r} has no shape yet; allowed: lazy modules after a first call")
@@ -177,6 +179,8 @@ def _listed(names: Any) -> Iterable[str]:
 
 def mapped(f: Callable[[Tensor], Any], value: Any) -> Any:
     """A function of all tensors of nested lists, tuples, mappings and objects, in their place; arrays too."""
+    if isinstance(value, np.ma.MaskedArray) and value.mask.any():
+        raise TypeError("an array has masked entries; allowed: arrays without, as of x.filled(0)")
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
         value = torch.from_numpy(value.copy())
     if isinstance(value, Tensor):

@@ -187,10 +187,8 @@ def unsaved(model: nn.Module) -> set[str]:
 
 def remembered(model: nn.Module) -> Callable[[], None]:
     """A function that takes away what a module keeps from calls from now on: attributes, buffers, items of these."""
-    kept, own = [], vars(nn.Module()).keys()
-    for one in model.modules():
-        items = [value for name, value in vars(one).items() if name not in own and type(value) in (dict, list)]
-        kept += [vars(one), *items, *([one._buffers] if isinstance(one._buffers, dict) else [])]  # not of TorchScript
+    kept = [one for module in model.modules() for one in [vars(module), *vars(module).values()]]
+    kept = [one for one in kept if type(one) in (dict, list)]
     then = [copy.copy(one) for one in kept]
 
     def back() -> None:
@@ -272,8 +270,6 @@ class Call(TorchDispatchMode):
         #: operation, numbers, shapes of the first tensor that it takes and of results
         self.steps: list[tuple[Any, dict[str, Any], tuple[int, ...], list[torch.Size]]] = []
         self.path = self.count = 0  # of operations and what they read; of numbers that the module has read
-        self.last: tuple[int, ...] = ()
-        self.threes: set[tuple[int, ...]] = set()  # operations, one after the other, and what they read
         #: place in the code that reads numbers which depend on inputs → which these are, and others that may count
         self.sites: dict[int, tuple[list[int], set[Other]]] = {}
         self.known = set(map(_home, self.inputs))  # memory of what depends on inputs
@@ -285,8 +281,6 @@ class Call(TorchDispatchMode):
         read = {self.names[key] for key in map(memory, tensors) if key in self.names}
         self.read |= read
         self.path = hash((self.path, func, *sorted(read)))
-        self.last = (*self.last[-2:], hash((func, *sorted(read))))
-        self.threes.add(self.last)
         depends = torch.Tag.nondeterministic_seeded in func.tags or not self.known.isdisjoint(map(_home, tensors))
         name = func.overloadpacket.__name__
         searches = name in SEARCHES and (name != "index" or any(one.dtype == torch.bool for one in tensors[1:]))

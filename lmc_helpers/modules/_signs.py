@@ -100,9 +100,8 @@ class _Signs(TorchDispatchMode):
             for d, axis in enumerate(axes):
                 where = () if d in pack else tuple((e, first, n, sum(sizes)) for e in pack)
                 for atom, spot in _spots("", d, axis, True, (first if d in pack else 0, 1, ())):
-                    for part in _parts(axes, d) if atom in self.equations and not pack else [where]:
-                        if atom in self.equations:
-                            yield atom, replace(spot, where=part)
+                    if atom in self.equations:
+                        yield from ((atom, replace(spot, where=one)) for one in ([where] if pack else _parts(axes, d)))
 
     def factor(self, like: Tensor, places: Iterable[tuple[Atom, Spot]]) -> Tensor:
         """−1 at the units that change sign, else 1, as a factor of a tensor."""

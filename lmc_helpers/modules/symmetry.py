@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import torch
@@ -262,7 +263,7 @@ class _Probe:
         self.resize(given)
         self.force()
 
-    def add(self, x: Any, always: bool = True) -> None:
+    def add(self, x: Any, always: bool = True, follow: bool = True) -> None:
         """One more call; it is followed if it runs other operations, or reads other parameters, than those before."""
         call = self.call(x)
         with Leaving(call) as leaving:
@@ -274,7 +275,7 @@ class _Probe:
             raise SecondRoad(min(foreign)[1:])
         if not all(one.isfinite().any() for one in outputs if one.numel()) and self.calls:
             raise ArithmeticError("no finite outputs")
-        if self.follow(call) or always:
+        if (follow and self.follow(call)) or always:
             self.calls.append(x)
             self.expected += outputs
         self.read |= call.read
@@ -287,11 +288,8 @@ class _Probe:
         return self.passes[-1]
 
     def follow(self, call: Call) -> bool:
-        """Follow a call if it is the first with its operations, or those in a row if none had inputs of its shapes."""
-        shapes = [one.shape for one in call.inputs]
-        known = set().union(*(one.threes for one in self.followed))
-        resized = self.followed and all([u.shape for u in one.inputs] != shapes for one in self.followed)
-        if new := all(call.path != one.path for one in self.followed) and not (resized and call.threes <= known):
+        """Follow a call if it is the first with its operations."""
+        if new := all(call.path != one.path for one in self.followed):
             self.followed.append(call)
         return new
 
@@ -340,26 +338,19 @@ class _Probe:
             warnings.warn(f"groups are checked {' and '.join(said)}", stacklevel=6)
 
     def resize(self, given: Sequence) -> None:
-        """More calls, with axes of other lengths, where the module takes them and code of a caller's reads shapes."""
+        """More calls, with axes of other lengths, where the module takes them and code of a caller's reads shapes.
 
-        def other(d: int, n: int, m: int) -> Callable[[Tensor], Tensor]:
-            """The first m entries along axis d, or along all axes for d < 0, of tensors that have n there."""
-
-            def f(one: Tensor) -> Tensor:
-                for e in [e for e, k in enumerate(one.shape) if k == n and (d < 0 or e == d)]:
-                    one = one.index_select(e, (torch.arange(m) % n).to(one.device))
-                return one
-
-            return f
-
+        They are not followed: groups that change their outputs are left alone.
+        """
         compared = {int(c) for found in self.lengths.values() for c in found if c > 0}
         for x in given if self.lengths else ():
             entries = sum(one.numel() for one in tensors_of(x))
             for d, n in sorted({each for one in tensors_of(x) for each in enumerate(one.shape)}):
-                at = next((e for e in (d, -1) if n and self.runs(other(e, n, n // 2 or 2), x, True)), None)
-                for m in sorted({n + 1, *compared} - {n}, key=lambda m: abs(m - n))[:MORE]:
-                    if at is not None and entries * m <= max(2 * n * entries, n * SMALL):
-                        self.runs(other(at, n, m), x, False)
+                short = (e for e in (d, -1) if n and self.runs(partial(_resized, e, n, n // 2 or 2), x, follow=False))
+                if (e := next(short, None)) is not None:
+                    for m in sorted({n + 1, *compared} - {n}, key=lambda m: abs(m - n))[:MORE]:
+                        if entries * m <= max(2 * n * entries, n * SMALL):
+                            self.runs(partial(_resized, e, n, m), x, follow=False)
 
     def tried(self, x: Any, which: set[int], examples: int = 0, counts: int = 0) -> bool:
         """True if the module runs with some tensors of a call drawn anew, and about so many examples."""
@@ -374,10 +365,10 @@ class _Probe:
 
         return self.runs(other, x, always=not examples)
 
-    def runs(self, other: Callable[[Any], Any], x: Any, always: bool) -> bool:
+    def runs(self, other: Callable[[Any], Any], x: Any, always: bool = True, follow: bool = True) -> bool:
         """True if the module runs with other tensors of a call."""
         try:
-            self.add(mapped(other, x), always)
+            self.add(mapped(other, x), always, follow)
         except (SecondRoad, TimeoutError):
             raise
         except Exception:  # whatever a module does with what it does not take
@@ -415,7 +406,7 @@ class _Probe:
                 raise Refused(f"the module gives other outputs at every call; {BY_HAND}")
             alone = {g for g in groups.sizes if self.stay(_only(groups, {g}), rounding)}
             groups = _only(groups, alone)
-            if not alone or not self.stay(groups, rounding):
+            if not (alone or self.lengths) or not self.stay(groups, rounding):
                 raise Refused(f"the module's outputs change when the units found by the trace are permuted; {BY_HAND}")
             found = replace(found, symmetry=groups, atoms={g: found.atoms[g] for g in alone})
         return replace(groups, kinds=kinds_of(self, found, kinds == "signs")) if kinds else groups
@@ -469,6 +460,13 @@ def of_architecture(groups: Symmetry, models: Sequence[nn.Module]) -> Symmetry:
                 groups = _only(groups, set(groups.groups) - {g}, f"the buffer {name!r}, which is equal in all modules")
                 break
     return groups
+
+
+def _resized(d: int, n: int, m: int, value: Tensor) -> Tensor:
+    """The first m entries along axis d, or along all for d = −1, if there are n there; begun again where m > n."""
+    for e in [e for e, k in enumerate(value.shape) if k == n and d in (e, -1)]:
+        value = value.index_select(e, (torch.arange(m) % n).to(value.device))
+    return value
 
 
 def _drawn(value: Tensor, generator: torch.Generator, counts: int) -> Tensor:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from oracles.networks import numbers as normal
@@ -271,6 +272,10 @@ FOREIGN = {
     "scripted": lambda: lmc.match(*[torch.jit.script(nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 2)))] * 2, X),
     "scripted, repair": lambda: lmc.repair(
         *[torch.jit.script(nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 2)))] * 2, (X, Y)
+    ),
+    "exported": lambda: lmc.symmetry(torch.export.export(nn.Linear(4, 2), (X,)).module(), X),
+    "entries that are masked": lambda: lmc.line(
+        nn.Linear(4, 2), nn.Linear(4, 2), F.cross_entropy, (np.ma.masked_greater(X.numpy(), 1), Y)
     ),
     "lazy": lambda: lmc.symmetry(nn.Sequential(nn.LazyLinear(3), nn.Linear(3, 2)), X),
     "lazy, line": lambda: lmc.line(nn.LazyLinear(2), nn.LazyLinear(2), F.cross_entropy, (X, Y)),

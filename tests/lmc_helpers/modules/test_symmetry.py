@@ -171,6 +171,16 @@ def test_wrapped_modules_types_and_ties():
     assert other.places.equal(module.places)
 
 
+def test_what_a_module_keeps_in_its_own_dict_is_of_one_call():
+    class Keeping(nn.Sequential):
+        def forward(self, x):
+            return self[1](self[0](x).tanh() + self.kept.setdefault("bias", self[0].bias.exp()))
+
+    net = Keeping(nn.Linear(3, 5), nn.Linear(5, 2))
+    net.kept = {}
+    assert symmetry(net, torch.randn(4, 3)).sizes == {"0": 5} and net.kept == {}
+
+
 def test_verify_finds_wrong_lists():
     module, x = made("resnet")
     right = symmetry(module, x)
