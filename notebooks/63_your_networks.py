@@ -556,13 +556,7 @@ figures.table(
 # :::
 #
 # Of the mean barrier without matching weight matching leaves, in this run, {glue:text}`left_says`.
-
-# %% tags=["of-the-book"]
-claims.check("X9.left_mlp", *left_over["MLP"], n=pairs)
-claims.check("X9.left_cnn", *left_over["residual CNN"], n=pairs)
-claims.check("X9.left_transformer", *left_over["transformer"], n=pairs)
-
-# %% [markdown]
+#
 # ### From the average to the ensemble
 #
 # Between random minima zero rows in the places that neurons without a partner would meet remove the barrier (Z, section 5; {prf:ref}`thm-zero-rows`). Trained units are never quite alike. What does the same for them leads from the average of two networks to their *ensemble*, whose outputs are the average of theirs:
