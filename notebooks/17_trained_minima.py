@@ -15,7 +15,7 @@
 # :name: fig-trained-peak
 # :alt: Barrier after matching against the width from M to 6M, linear axis from 0. Random minima, grey: a broad hill with its top near 2M. Trained networks, blue: a higher and narrower hill with its top near 1.5M, where it is 1, which crosses the other before 2M and is far below it from there on. Black dots, recorded: at 2M [[Z8.second_descent:.2f]] ([[Z8.second_descent:to]]), at 6M [[Z14.to_zero:.2f]].
 #
-# Mean rise of the loss between two matched networks (the barrier) for $M = 6$ teacher neurons, relative to that of trained ones at $1.5M$. Dots with bars: recorded, over four settings; curves: this run, one setting. Bars: 99.9 % intervals.
+# Barrier (mean rise of the loss between two matched networks), $M = 6$ teacher neurons, over that of trained ones at $1.5M$. Dots: recorded, four settings; curves: this run, one setting. Bars: 99.9 %.
 # :::
 #
 # **How sure.** Recorded: [[n(Z13.counts)]] networks, [[n(Z8.descends)]] to [[3 * n(Z6.peak)]] pairs per width; intervals cover four settings of step size and start (rows 1 to 3).
@@ -26,8 +26,8 @@
 # | “significantly decreases” by matching (sec. 4) | [true](#Z6.gain) | [[Z6.gain:to]] of it is left at $2M$ |
 # | counts: “This assumption holds true when the learning rate … is relatively small” (sec. 5) | [false, too even](#Z13.counts) | [[Z13.counts:to]] of the variance |
 # | the numbers of five type vectors “are almost the same” (app. B.2) | [true, by symmetry](#Z13.gradient_descent) | within [[high(Z13.gradient_descent):≤.3f]] of 1/5 each, [[n(Z13.gradient_descent)]] runs |
-# | sorted weights of one teacher neuron's copies are “consistent with sampling from an exponential distribution” (app. B.2, Fig. 9b), but “this distribution pattern is not stable enough” | [false from the printed start](#Z13.entries), [true: it changes with the step size](#Z13.entries_unstable) | variance [[Z13.entries:.2f]] of that law's ([[Z13.entries_variance:.2f]] if the printed $1/(md)$ is a variance), at a larger step [[Z13.entries_unstable:.1f]] times as much; from a start of $1/\sqrt d$ (ours) [[Z13.entries_from_larger:±]] of it |
-# | that the barrier is below that of random minima is “partly due to the sparsity of GD solutions when $m$ is large and the learning rate is high” (sec. 4) | [true at a high rate](#Z9.attribution_high) | networks with a zero row at width 36: [[100 * low(Z9.attribution_high):≥.0f]] % or more; at rate ½, where it is below, too, [[100 * Z9.attribution_reference:to]] % |
+# | sorted weights: “consistent with sampling from an exponential distribution”, but “not stable enough” (app. B.2) | [false from the printed start](#Z13.entries), [true of the step size](#Z13.entries_unstable) | variance [[Z13.entries:.2f]] of that law's ([[Z13.entries_variance:.2f]] if $1/(md)$ is a variance; from $1/\sqrt d$, ours, [[Z13.entries_from_larger:±]]) |
+# | lower than random minima “partly due to the sparsity … when $m$ is large and the learning rate is high” (sec. 4) | [true at a high rate](#Z9.attribution_high) | a zero row at width 36: in [[100 * low(Z9.attribution_high):≥.0f]] % or more; at rate ½ in [[100 * Z9.attribution_reference:to]] % |
 #
 # **Open.** Sparsity's part in Fig. 2, “slightly smaller”, “very similar” (sec. 4): its learning rate would decide.
 #
@@ -402,7 +402,7 @@ few = max(4, pairs // 3) if everywhere else 0  # pairs of wide networks
 
 # %% Plot the picture at the head of the chapter
 TIMES = {6: "$M$", 9: "$1.5M$", 12: "$2M$", 18: "$3M$", 24: "$4M$", 36: "$6M$"}
-figure, axis = figures.panels(height=2.6)
+figure, axis = figures.panels(height=2.5)
 at_base = trained[widths.index(9)][0].mean()
 for rows, name, colour, at in (
     (uniform, "random minima", "grey", 18),
@@ -419,13 +419,14 @@ for m, part in ((12, "Z8.second_descent"), (36, "Z14.to_zero")):
     low, value, high = (record[k] for k in ("low", "value", "high"))
     axis.plot([m, m], [low, high], color="book:black", linewidth=2, zorder=4)
     axis.plot(m, value, "o", color="book:black", markersize=7, zorder=4)
-    words = f"recorded at ${m // 6}M$: {value:.2f} ({low:.2f} to {high:.2f})"
-    axis.annotate(
-        *(words, (m, value), (0.44, 0.9 - (m - 12) / 200)),
-        textcoords="axes fraction",
-        arrowprops=dict(arrowstyle="-", linewidth=0.8, relpos=(0, 0.5)),
-        va="center",
-    )
+record = claims.recorded("Z8.second_descent")
+words = "recorded at $2M$: {value:.2f} ({low:.2f} to {high:.2f})"
+axis.annotate(
+    *(words.format(**record), (12, record["value"]), (0.4, 0.88)),
+    textcoords="axes fraction",
+    arrowprops=dict(arrowstyle="-", linewidth=0.8, relpos=(0, 0.5)),
+    va="center",
+)
 axis.axvline(12, color="book:grey", linestyle=":", linewidth=1)
 axis.set_xticks(list(TIMES), TIMES.values())
 axis.set(

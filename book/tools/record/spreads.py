@@ -148,7 +148,7 @@ def _seeds(found: dict[str, Chapter], profile: str, known: sources.Sources) -> d
     standing = {name: entry for name, entry in found.items() if entry.current(name, profile, known)}
     worst, _ = findings(standing, profile)
     earlier, _ = findings({name: entry for name, entry in found.items() if name not in standing}, profile)
-    wide = [part for part in parts if part.error_bars == "too large"]
+    wide = [part for part in parts if part.ratio and part.error_bars == "too large"]
     left = Counter(part.design for part in parts if part.open_share)
     return {
         "parts": [part_row(part) | {"current": part.chapter in standing} for part in parts],
@@ -158,15 +158,8 @@ def _seeds(found: dict[str, Chapter], profile: str, known: sources.Sources) -> d
         "worst": worst,
         "earlier": earlier,
         "failed": failed(found),
-        "wide": [_wide(chapter, [*those]) for chapter, those in groupby(wide, lambda part: part.chapter)],
+        "wide": {chapter: [*those] for chapter, those in groupby(wide, lambda part: part.chapter)},
     }
-
-
-def _wide(chapter: str, parts: list[Spread]) -> dict:
-    """A chapter's parts whose stated errors are larger than the spread over the seeds, and by which ratio."""
-    ratios = [part.ratio[0] for part in parts if part.ratio]
-    ids = [(part.part.id, "") for part in parts]
-    return {"chapter": chapter, "parts": ids, "least": _digits(min(ratios)), "most": _digits(max(ratios))}
 
 
 def _farthest(found: list[Difference]) -> list[tuple[str, str]]:
