@@ -195,6 +195,8 @@ class _Trial:
         values = dict(self.before)
         for key in {key for key, *_ in places}:
             value = values[key]
+            if bool((value != 0).all()):
+                continue
             generator = torch.Generator(value.device).manual_seed(0)
             noise = torch.rand(value.shape, generator=generator, device=value.device)
             values[key] = torch.where(value == 0, noise + 0.5, value)
