@@ -17,7 +17,7 @@
 # Barrier (largest rise of the loss) at the higher end of the widths over the highest between; last row: at width 6 over any wider. Recorded on MNIST; bars: 99.9 % intervals.
 # :::
 #
-# **How sure.** [[n(Z11.peak)]] groups of four networks per width, ten thousand steps (our reading of “10000 epochs”), recorded; each “false” by two seeds. The matcher of Benzing et al., also named, was not run. “Greatly”: twofold; “limited”: half or more left.
+# **How sure.** [[n(Z11.peak)]] groups of four networks per width, ten thousand steps (“10000 epochs”), recorded; each “false” by two seeds. Benzing et al.'s matcher was not run. “Greatly”: twofold; “limited”: half or more left.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
