@@ -36,11 +36,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from threadpoolctl import ThreadpoolController
 from torch import Tensor
 
 from lmc_helpers._typing import Natural, Seed, Tensors, checked
@@ -64,11 +65,13 @@ from lmc_helpers.seeds import torch_generator
 
 __all__ = ["WeightMatching", "weight_matching"]
 
-_SLACK = 1e-12  # relative to ‖a‖ ‖b‖: what is gained beyond rounding
-_COPIED = 2**23  # numbers in a network up to which float64 copies are kept, 64 MiB each
+_SLACK = {8: 1e-12, 4: 1e-7}  # bytes of a number → relative to ‖a‖ ‖b‖: what is gained beyond rounding
+_COPIED = 2**23  # numbers in a network up to which float64 copies are kept, 64 MiB each, and products taken of them
+_CACHED = 2**16  # numbers
 _SIGNS = 3  # most vectors of signs of a group that are tried in all sums
 _FACTOR = 2**24  # numbers in a factor of one matrix product: 128 MiB
-_THREADED = 128  # units of a group from which on pairs run in threads
+_ROWS = 2**20  # numbers in a part of a sum
+_PAIRS, _STEPS = 256, 1024  # units of a group from which on pairs, or steps of one, run in threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +114,8 @@ def weight_matching(
     Parameters
     ----------
     a, b
-        name → (P, …), P pairs; products are taken in float64.
+        name → (P, …), P pairs; products are taken in float64, of more than 8 million parameters in their own type, and
+        what decides is then found to rounding in that type. Values are of float64.
     symmetry
         of one network; parameters of no group do not count.
     restarts
@@ -155,7 +159,7 @@ def weight_matching(
             raise ValueError(f"start_signs of group {g!r}; allowed: of {', '.join(plan.signs) or 'none'}")
         first[g] = first[g] + sizes[g] * plan.signs[g].numbers(one.numpy(force=True))
     ends = [{name: _array(end[name]) for name in a if name in plan.places} for end in (a, b)]
-    threads = torch.get_num_threads() if max(sizes.values(), default=0) >= _THREADED else 1
+    threads = torch.get_num_threads() if max(sizes.values(), default=0) >= (_PAIRS if P > 1 else _STEPS) else 1
 
     def run(n: int) -> tuple[list[tuple[dict[str, np.ndarray], list[float]]], int]:
         """All descents of a pair, and the number of the best."""
@@ -190,7 +194,7 @@ def _descend(
     problem: _Problem, p: Mapping[str, np.ndarray], may_gain: list[bool], generator: torch.Generator, sweeps: int
 ) -> tuple[dict[str, np.ndarray], list[float]]:
     """Coordinate descent from p by the steps that may gain: the permutations, and the values on the way."""
-    p, steps, trace = dict(p), problem.plan.steps, [problem.value(p, problem.a)]
+    start, p, steps, trace = p, dict(p), problem.plan.steps, [problem.value(p, problem.a)]
     for _ in range(sweeps):
         trace.append(trace[-1])
         for wave in problem.waves(torch.randperm(len(steps), generator=generator).tolist()):
@@ -203,14 +207,23 @@ def _descend(
                     may_gain = [one or step.group in steps[k].near for one, step in zip(may_gain, steps, strict=True)]
         if not any(may_gain):
             break
+    if not problem.double and any((p[g] != start[g]).any() for g in p):
+        last = problem.value(p, problem.a)
+        trace = [*(min(one, last) for one in trace[:-1]), last]
     return p, trace
 
 
+@cache
+def _blas() -> ThreadpoolController:
+    """NumPy's library, whose threads would wait for one another."""
+    return ThreadpoolController()
+
+
 def _at_once(function: Callable, items: Sequence, threads: int) -> list:
-    """The values of a function, in threads: NumPy's products and the solvers release Python's lock."""
+    """The values of a function, in threads, each with products of its own: they leave Python's lock, as solvers do."""
     if min(threads, len(items)) < 2:
         return [function(one) for one in items]
-    with ThreadPoolExecutor(threads) as pool:
+    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
         return [one.result() for one in [pool.submit(copy_context().run, function, one) for one in items]]
 
 
@@ -449,15 +462,16 @@ class _Columns:
         A, B = self.ends()
         for at in _in_turn(changed, A):
             columns = self.taken(B, order[at], lacking)
-            columns -= self.taken(B, self.order[at], self.lacking)
-            total += A[at].astype(np.float64, copy=False).T @ columns
+            if (self.order[at] >= 0).any():
+                columns -= self.taken(B, self.order[at], self.lacking)
+            _added(total, A if len(at) == len(A) else A[at], columns)
         self.order, self.lacking = order, lacking
 
     def taken(self, B: np.ndarray, order: np.ndarray, lacking: bool) -> np.ndarray:
-        """Columns of B in an order, float64."""
-        columns = B[order % len(B) if self.signed else order].astype(np.float64, copy=False)
+        """Columns of B in an order."""
+        columns = B[order % len(B) if self.signed else order]
         if self.signed:
-            columns *= (1 - 2 * (order // len(B)))[:, None]
+            columns *= (1 - 2 * (order // len(B)))[:, None].astype(B.dtype)
         if lacking:
             columns[order < 0] = 0
         return columns
@@ -481,18 +495,20 @@ class _Problem:
         if self.small:
             a, b = ({name: value.astype(np.float64, copy=False) for name, value in end.items()} for end in (a, b))
         self.a, self.b = a, b
-        squares = [sum(_inner(value, value) for value in end.values()) for end in (a, b)]
-        self.least = _SLACK * math.sqrt(math.prod(squares))  # gains below are rounding
+        squares = [sum(_at_once(lambda one: _inner(one, one), list(end.values()), threads)) for end in (a, b)]
+        self.double = all(value.itemsize == 8 for end in (a, b) for value in end.values())
+        self.least = _SLACK[8 if self.double else 4] * math.sqrt(math.prod(squares))  # gains below are rounding
         self.kept: dict[str, _Kept] = {}
 
     def value(self, p: Mapping[str, np.ndarray], names: Iterable[str]) -> float:
         """⟨a, π b⟩ over some parameters."""
-        moves, total = {g for g, one in p.items() if (one != np.arange(len(one))).any()}, 0.0
-        for name in names:
+        moves = {g for g, one in p.items() if (one != np.arange(len(one))).any()}
+
+        def inner(name: str) -> float:
             b, places = self.b[name], self.plan.places[name]
-            moved = any(g in moves for g, _ in places)
-            total += _inner(self.a[name], self.plan.moved(b, places, p) if moved else b)
-        return total
+            return _inner(self.a[name], self.plan.moved(b, places, p) if any(g in moves for g, _ in places) else b)
+
+        return sum(_at_once(inner, list(names), self.threads))
 
     def in_order(self) -> tuple[dict[str, np.ndarray], list[bool]]:
         """A start, the groups in their order, each by the parameters that it shares with no later one.
@@ -670,7 +686,14 @@ def _joined(columns: Sequence[_Columns]) -> _Columns:
 def _add(total: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
     """Add Aᵀ B to a sum, of columns (n, units)."""
     for one, two in zip(_in_turn(A, A), _in_turn(B, A), strict=True):
-        total += one.astype(np.float64, copy=False).T @ two.astype(np.float64, copy=False)
+        _added(total, one, two)
+
+
+def _added(total: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+    """Add one product to a sum, so many rows at a time that its memory is used again."""
+    step = 1 + _ROWS // len(total)
+    for k in range(0, len(total), step):
+        total[k : k + step] += A[:, k : k + step].T @ B
 
 
 def _by_sign(step: _Step, factors: Mapping[Axis, np.ndarray]) -> np.ndarray:
@@ -692,8 +715,10 @@ def _array(value: Tensor) -> np.ndarray:
 
 
 def _inner(a: np.ndarray, b: np.ndarray) -> float:
-    """⟨a, b⟩, float64."""
-    return np.vdot(a.astype(np.float64, copy=False), b.astype(np.float64, copy=False)).item()
+    """⟨a, b⟩, float64, in parts that stay in a cache."""
+    parts = (slice(k, k + _CACHED) for k in range(0, a.size, _CACHED))
+    a, b = a.reshape(-1), b.reshape(-1)
+    return sum(float(a[at].astype(np.float64, copy=False) @ b[at].astype(np.float64, copy=False)) for at in parts)
 
 
 def _columns(value: np.ndarray, axis: int, place: Axis | np.ndarray | _Parts, m: int) -> np.ndarray:

@@ -18,6 +18,7 @@ import itertools
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from typing import Any, Protocol
 
 import torch
@@ -56,7 +57,7 @@ def kinds_of(probe: Probe, traced: Traced, only_signs: bool) -> dict[str, Kinds]
     """Group → what was found and proven of it."""
     symmetry, generator = traced.symmetry, torch_generator(0, "kinds of axes")
     groups = apart_from_others(symmetry) if only_signs else set(symmetry.groups)
-    points = _points(probe, generator)
+    points = cache(lambda: _points(probe, 2 if only_signs else POINTS, generator))
     with untouched(seed=0):
         sets = candidates(probe.model, probe.followed, probe.chosen, traced, {traced.atoms[g][0] for g in groups})
 
@@ -75,8 +76,8 @@ def kinds_of(probe: Probe, traced: Traced, only_signs: bool) -> dict[str, Kinds]
         """The vectors that keep the outputs, alone and with all others."""
 
         def holds(some: Vectors) -> bool:
-            by = act(some)
-            changes = (change(probe.run(x, acted(v, symmetry, some, by)), f) for x, v, f in points)
+            at, by = points(), act(some)
+            changes = (change(probe.run(x, acted(v, symmetry, some, by)), f) for x, v, f in at)
             return all(one <= traced.precision**0.5 for one in changes)
 
         found = {g: vectors for g, vectors in found.items() if vectors}
@@ -112,7 +113,7 @@ def kinds_of(probe: Probe, traced: Traced, only_signs: bool) -> dict[str, Kinds]
 
         return of
 
-    scales, translations = ({}, {}) if only_signs else _infinitesimal(probe, traced, points, generator)
+    scales, translations = ({}, {}) if only_signs else _infinitesimal(probe, traced, points(), generator)
     scales = proven(scales, factors(lambda m: 16 ** uniform(m, -1, 1)))
     translations = proven(translations, shifts)
     signs: Vectors = {}
@@ -147,14 +148,14 @@ def _of_ones(vectors: Sequence[tuple[float, ...]]) -> list[tuple[int, ...]]:
     return []
 
 
-def _points(probe: Probe, generator: torch.Generator) -> list[Point]:
+def _points(probe: Probe, least: int, generator: torch.Generator) -> list[Point]:
     """Calls, parameters and finite outputs: the first with the module's own parameters, the others with random ones."""
     found, own = [], {name for name, _ in probe.model.named_parameters()}
-    for k in range(max(POINTS, len(probe.calls))):
+    for k in range(max(least, len(probe.calls))):
         values = dict(probe.values)
         for name, value in values.items() if k else ():
             if name in own and (value.is_floating_point() or value.is_complex()):
-                noise = torch.randn(value.shape, generator=generator, dtype=torch.float64).to(value)
+                noise = torch.randn(value.shape, generator=generator, dtype=torch.float32).to(value)  # the faster one
                 positive = not value.is_complex() and bool((value > 0).all())
                 size = value.abs().square().mean().sqrt().clamp_min(0.1)
                 values[name] = value * (noise / 2).exp() if positive else noise * size

@@ -196,6 +196,8 @@ class _Trial:
         signs = [self.factor(values[key], [at]) for key, *at in places]
         for (key, *_), sign in zip(places, signs, strict=True):  # 0 elsewhere, as of another first state, stays
             value = values[key]
+            if bool((value != 0).all()):
+                continue
             generator = torch.Generator(value.device).manual_seed(0)
             noise = torch.rand(value.shape, generator=generator, device=value.device)
             values[key] = torch.where((value == 0) & (sign < 0), noise + 0.5, value)

@@ -49,7 +49,7 @@ from lmc_helpers.networks.permutations import (
     by_matrices,
     change,
     cycles,
-    permute,
+    reorder,
     restricted,
     units_of,
 )
@@ -66,6 +66,7 @@ class Unmatched(ValueError):
 SWEEPS = 20  # over groups with matrices
 AT_ONCE = 32  # examples whose activations are held, or
 NUMBERS = 2**14  # numbers in their inputs
+FEATURES = 64  # of a unit in a place
 Maps = Literal["orthogonal", "linear"]
 By = Literal["weights", "activations", "straight-through", "sinkhorn"]
 
@@ -351,19 +352,52 @@ def _by_weights(
 
 
 def _as_copies(u: dict[str, Tensor], v: dict[str, Tensor], symmetry: Symmetry) -> dict[str, Tensor]:
-    """Permutations by the sorted sizes of each unit's weights, which no other group moves, if these make v nearly u."""
-    p, moved = {}, v
+    """Permutations, one group after another, by the sizes of each unit's weights, if these make v nearly u.
+
+    Weights stand as they are once all other groups that move them are known; where these do not suffice, others sorted.
+    """
+    every: dict[str, list[tuple[str, Axis]]] = {}
     for g, places in symmetry.groups.items():
-        costs = torch.zeros(1, symmetry.sizes[g], symmetry.sizes[g], dtype=torch.float64)
         for place in places:
-            both = (units_of(end[place.name], place, symmetry.sizes[g]).abs().double() for end in (u, moved))
-            A, B = (one.movedim(place.axis + 2, 1).flatten(2).sort(dim=2)[0] for one in both)
-            step = 1 + A.shape[2] // 64
-            costs += torch.cdist(A[..., ::step], B[..., ::step]).square().to(costs)
-        p[g] = assign(-costs)
-        moved = permute(moved, symmetry, {g: p[g]})
-    far, near = (sum((end[n].abs() - one.abs()).square().sum() for n, one in u.items()) for end in (v, moved))
-    return p if near < far and near < sum(one.square().sum() for one in u.values()) / 10 else {}
+            every.setdefault(place.name, []).append((g, place))
+    p, left, near, limit = dict[str, Tensor](), set(every), 0.0, sum(_square(u[name]) for name in every) / 10
+
+    def moved(name: str) -> Tensor:
+        return reorder(v[name], [(g, place) for g, place in every[name] if g in p], p)
+
+    for g, places in symmetry.groups.items():
+        m = symmetry.sizes[g]
+        settled = [len({(h, q.axis) for h, q in every[at.name] if h not in p}) == 1 for at in places]
+        features = [_sizes((u[at.name], moved(at.name)), at, m) for at in itertools.compress(places, settled)]
+        if not _tell([A for A, _ in features]):
+            others = itertools.compress(places, [not one for one in settled])
+            features += [_sizes((u[at.name], moved(at.name)), at, m, ordered=True) for at in others]
+        A, B = (torch.cat(of, dim=1) for of in zip(*features, strict=True))
+        p[g] = assign(-torch.cdist(A, B).square())[None]
+        known = {name for name in left if all(h in p for h, _ in every[name])}
+        left -= known
+        near += sum(_square(u[name].abs() - moved(name).abs()) for name in known)
+        if near >= limit:
+            return {}
+    return p if near < sum(_square(u[name].abs() - v[name].abs()) for name in every) else {}
+
+
+def _sizes(ends: tuple[Tensor, Tensor], place: Axis, m: int, ordered: bool = False) -> tuple[Tensor, Tensor]:
+    """Sizes of some weights of each unit of both ends, (m, n): FEATURES of them, or half as many and more, or all."""
+    every = [units_of(end, place, m).movedim(place.axis + 2, 1).flatten(2)[0].abs() for end in ends]
+    A, B = (one.sort(dim=1)[0] if ordered else one for one in every)
+    step = max(1, -(-A.shape[1] // FEATURES))
+    return A[:, ::step].double(), B[:, ::step].double()
+
+
+def _tell(sizes: list[Tensor]) -> bool:
+    """True if sizes (m, n) are many and no two units have the same."""
+    units = torch.cat(sizes, dim=1) if sizes else torch.zeros(0, 0)
+    return units.shape[1] >= FEATURES / 2 and len(torch.unique(units, dim=0)) == len(units)
+
+
+def _square(value: Tensor) -> float:
+    return value.norm().item() ** 2
 
 
 def _weights(model: nn.Module) -> dict[str, Tensor]:
