@@ -300,7 +300,7 @@ class Call(TorchDispatchMode):
                 site = hash(tuple((frame.f_code, frame.f_lineno) for frame in frames))
                 which, others = self.sites.setdefault(site, ([], set()))
                 which.append(self.count)
-                simple = {(None, 0.0), (None, 1.0)} if searches else {(None, 0.0)}
+                simple = {(None, 0.0), (None, float("unique" in name))}
                 others |= simple if searches or isinstance(out, bool) else _others(out, frames)
             self.count += 1
             if self.count - 1 in self.which and not searches:

@@ -305,7 +305,7 @@ class _Probe:
             for which, others in sites:
                 whole = frozenset([*call.which, *which])
                 for other in sorted(others, key=str):
-                    if len(self.passes) >= CALLS or (key := (id(call.x), whole, other)) in tried:
+                    if len(tried) >= CALLS or (key := (id(call.x), whole, other)) in tried:
                         continue
                     tried.add(key)
                     forced = self.call(call.x, whole, other)
