@@ -71,8 +71,8 @@ def symmetry(
     The groups are proven by a rule for each operation, and then tested, since a rule may be wrong: all groups are
     permuted at random at once, twice. This runs a copy in double precision, where a change of 10⁻⁸ of the outputs
     shows, with 10 % of noise on parameters, since those of a fresh network may be 0 or alike. It takes some ten forward
-    passes, and beside the module four times its memory in single precision: 1.6 GB for 100 million parameters. A small
-    batch of inputs is enough.
+    passes, or twenty where its code reads shapes, and beside the module four times its memory in single precision:
+    1.6 GB for 100 million parameters. A small batch of inputs is enough.
 
     One input does not tell what others do. Two more are drawn, of the kind of each tensor in ``x``, also inside an
     object of a class of yours: numbers of the same spread, integers of the same range, masks with as many entries;
@@ -246,6 +246,7 @@ class _Probe:
                 self.read: set[str] = set()
                 self.leaving: set[str] = set()  # methods by which numbers that depend on inputs leave torch
                 self.lengths: dict[tuple, set[float]] = {}  # as of Leaving
+                self.resized: list[tuple[Any, list[Tensor]]] = []  # calls with other lengths, and their outputs
                 for each in (x, *also):
                     self.add(fitting(self.model, each))
                 break
@@ -275,7 +276,9 @@ class _Probe:
             raise SecondRoad(min(foreign)[1:])
         if not all(one.isfinite().any() for one in outputs if one.numel()) and self.calls:
             raise ArithmeticError("no finite outputs")
-        if (follow and self.follow(call)) or always:
+        if not follow:
+            self.resized.append((x, outputs))
+        elif self.follow(call) or always:
             self.calls.append(x)
             self.expected += outputs
         self.read |= call.read
@@ -406,7 +409,7 @@ class _Probe:
                 raise Refused(f"the module gives other outputs at every call; {BY_HAND}")
             alone = {g for g in groups.sizes if self.stay(_only(groups, {g}), rounding)}
             groups = _only(groups, alone)
-            if not (alone or self.lengths) or not self.stay(groups, rounding):
+            if not (alone or self.resized) or not self.stay(groups, rounding):
                 raise Refused(f"the module's outputs change when the units found by the trace are permuted; {BY_HAND}")
             found = replace(found, symmetry=groups, atoms={g: found.atoms[g] for g in alone})
         return replace(groups, kinds=kinds_of(self, found, kinds == "signs")) if kinds else groups
@@ -418,8 +421,9 @@ class _Probe:
         """
         generator = torch_generator(0, "check of a trace")
         orders = (cycles(groups, generator), random_permutations(groups, 1, generator))
-        moved = (self.outputs(permute(self.values, groups, perms)) for perms in orders)
-        return all(change(one, self.expected) <= rounding for one in moved)
+        first, second = (permute(self.values, groups, perms) for perms in orders)
+        kept = (change(self.outputs(one), self.expected) <= rounding for one in (first, second))
+        return all(kept) and all(change(self.run(x, first), out) <= rounding for x, out in self.resized)
 
     def check_unread(self, groups: Symmetry) -> None:
         """Raise if units that move may be on an axis of a parameter that no pass read."""
