@@ -197,7 +197,7 @@ figures.show("fig_wedge", idea)
 # For rank 1 and $\beta < 1$ there is no deviation.
 # :::
 #
-# The proof is on the page of evidence. The exponent $\frac32$ of I, Theorem 5.1 is right and cannot be improved.
+# The proof is in Evidence. The exponent $\frac32$ of I, Theorem 5.1 is right and cannot be improved.
 # Its constant, $\sqrt{2 \pi^2/3}\, (1 + \beta)$ in I, (226), may be divided by $\sqrt{2 \pi^3}\, (1 + \beta) \approx 7.9\, (1 + \beta)$, and the result is sharp as $\beta \to 0$: for $\beta \le 1$ the supremum is at least {glue:text}`least:≥.3f` times the bound. The bound is uniform in $\lambda$, as the paper says, and the middle of the line is the worst place.
 
 

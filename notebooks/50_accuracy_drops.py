@@ -31,7 +31,7 @@
 # **For the authors.** In Q3 state $\sigma_{\mathrm{sep}}$, the scales of the noise, the fixed entries of a row, the norm, the epochs, and the accuracy of the ends.
 
 # %% Parameters tags=["parameters"]
-clusters: int = 12  # independent pairs of networks in the published setting
+clusters: int = 12  # independent pairs of networks with the code's defaults
 table_clusters: int = 0  # the same for the table of settings; 0: left out
 samples: int = 1400  # training samples of each data set
 epochs: int = 15  # passes through them
@@ -142,7 +142,7 @@ figures.show("fig_overlap", idea)
 #
 # So one law and one seed give the noise for every $k$; at $k = 2$ its scales are {glue:text}`scales`. A cluster is a draw of {term}`masks <mask>`, $F$ and samples, with one pair of networks; what is said here is about this one structure.
 
-# %% Train pairs in the published setting
+# %% Train pairs with the code's defaults
 FIXED = (8, 8, 8, 32)  # (64, 64, 64, 256) / 8
 published = train_pairs(
     [Setting(k, fixed=FIXED, mixture="published") for k in DIMENSIONS],

@@ -104,7 +104,8 @@ from lmc_helpers._chapters.permutation_saddles_on_mnist import (
 )
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import mean_and_error
-from lmc_helpers.permutation_points import MLP
+from lmc_helpers.permutation_points import MLP, embed
+from lmc_helpers.seeds import normal
 from lmc_helpers.training.runs import DataSpec
 
 # %% Plot the price of a merge
@@ -490,6 +491,30 @@ least = float(min(whole_indices, default=0))
 claims.check("P8.mnist_saddle", least, n=len(whole_indices))
 
 # %% [markdown]
+# On the plateau of a doubled neuron, whose output weights are shared in another way, the loss is the same, whatever the weights ({claim}`P4.plateau`); here they are random:
+
+# %% Share the output weights of a doubled neuron in another way
+small = MLP((len(moments), widths[-1], widths[-1] - 1, 10), "tanh")
+theta = small.initial(40, seed)
+net, point = embed(small, theta, 2, 0)  # with half of the column each
+shared = normal((40, 10), seed, "output weights of one of two neurons")
+moved, alone = embed(small, theta, 2, 0, shared)[1], point.clone()
+alone[:, net.outgoing(2, 0)] = shared
+labels_at = torch.nn.functional.one_hot(labels[:1000], 10)
+level, same, other = (
+    (net.forward(at, z[:1000]) - labels_at).square().sum(dim=(1, 2))
+    for at in (point, moved, alone)
+)
+
+# %%
+claims.check(
+    "P8.mnist_plateau",
+    (same / level - 1).abs().max().item(),
+    n=len(level),
+    rival=(other / level - 1).abs().min().item(),
+)
+
+# %% [markdown]
 # Means over the paths that converged; at the permutation point they are of another network than at the end:
 
 
@@ -610,7 +635,7 @@ figures.numbers(
 # - The images may be written in an orthonormal basis of their span: losses, minima and accuracies on the paper's paths depend on nothing more ({prf:ref}`prop-span`).
 # - {glue:text}`int((norms <= TOLERANCE).sum())` of {glue:text}`len(norms)` minima have a gradient of at most {glue:text}`TOLERANCE:≤.0e`, with {glue:text}`usual` products with the Hessian for each distance on average.
 # - The barrier of a random pair is {glue:text}`ratio` times that of the most similar one in the same network ({glue:text}`ratio_around`; geometric mean over {glue:text}`len(gain)` networks, interval at two-sided $10^{-3}$): {claim}`P8.mnist_similar`.
-# - At the {glue:text}`len(indices)` permutation points over the minima found the doubled neuron adds {glue:text}`lowest` to {glue:text}`max(indices, default=0)` negative eigenvalues ({claim}`P8.projected_index`), and the critical part of the plateau has at most {glue:text}`flat` of its ten dimensions ({claim}`P8.mnist_flat`, {prf:ref}`cor-plateau`); at {glue:text}`len(whole_indices)` on whole images it adds {glue:text}`whole_index` ({claim}`P8.mnist_first_order`).
+# - At the {glue:text}`len(indices)` permutation points over the minima found the doubled neuron adds {glue:text}`lowest` to {glue:text}`max(indices, default=0)` negative eigenvalues ({claim}`P8.projected_index`), and the critical part of the plateau has at most {glue:text}`flat` of its ten dimensions ({claim}`P8.mnist_flat`, {prf:ref}`cor-plateau`), on all of which the loss is the same ({claim}`P8.mnist_plateau`); at {glue:text}`len(whole_indices)` on whole images it adds {glue:text}`whole_index` ({claim}`P8.mnist_first_order`).
 # - Where the paths end: the output weights of the pair have grown by a factor of {glue:text}`grown` (median; least {glue:text}`grown_least`; bounded at a permutation point: {claim}`P8.mnist_reached`), and the minimum of the merged network lies {glue:text}`higher` times as high (geometric mean; {claim}`P8.mnist_above`). From {glue:text}`len(points)` ends a minimisation with the two neurons as one converges ({claim}`P8.mnist_reached_at_last`).
 #   Descent that stops earlier ends elsewhere ([chapter 24](24_deep_merge.ipynb)).
 #

@@ -10,10 +10,10 @@
 #
 # Most of it, in an MLP, a residual CNN and a transformer of ours. Weight matching reorders one network's units, changes no output and leaves, where it helps least, **[[100 * X9.barrier:.0f]] % ([[100 * X9.barrier:to]])** of the rise of the loss. [One command](../your_networks.md) makes this page for yours.
 #
-# :::{glue:figure} fig_five_lines
-# :alt: Loss above the straight line between its ends, along the line between two networks. Unmatched, it rises to a hill with a top halfway; with the units of the second network put in the order of the first the hill is lower. The share of the barrier that is left in this run is written beside the second curve; a grey band marks the recorded share, [[100 * X9.barrier:to]] per cent of the height of the first. A point halfway marks the merged network after REPAIR.
+# :::{glue:figure} fig_left
+# :alt: Two rows on an axis from 0 to 100 per cent, with a line at 100 for no help and one at one half. Recorded dots with their intervals: matching the units leaves [[100 * X9.barrier:.0f]] ([[100 * X9.barrier:to]]) per cent of the barrier; keeping half of them beside each other leaves [[100 * X9.padding:.0f]] ([[100 * X9.padding:to]]) per cent of what the average of matched networks still loses.
 #
-# One pair of this run ({glue:text}`shown`, profile {glue:text}`profile`, {glue:text}`epochs` epochs), on unseen examples; point: after {term}`REPAIR`. Band: recorded after {glue:text}`recorded_epochs` epochs, in the architecture where matching helps least; after fewer, more is left.
+# What is left, in % of what there was without it: by matching, of the barrier between the networks (the largest rise of the loss on the line); by keeping half of the units (row 5), of what the average of matched ones loses to their ensemble. Recorded after {glue:text}`recorded_epochs` epochs, in the architecture where most is left; bars: 99.9 %. The lines of one pair are in the next picture.
 # :::
 #
 # **How sure.** Recorded on [[n(X9.barrier)]] pairs of each architecture, trained on small digits; the share is that of the mean barrier over the pairs, in the architecture where it is largest.
@@ -172,9 +172,10 @@ figures.show("fig_pair", figure, legend=4)
 
 # %% [markdown]
 # :::{glue:figure} fig_pair
+# :name: fig-pair-lines
 # :alt: Loss along the line between the two networks, as they are and with the units of the second in the order of the first, by weights and by activations, with bands of one standard error. Stars halfway mark the merged networks after REPAIR.
 #
-# Loss along the lines of the table, in which ± is one standard error over batches of examples; stars: merged, after REPAIR.
+# Loss along the lines of the table (network: {glue:text}`shown`), in which ± is one standard error over batches of examples; stars: merged, after REPAIR.
 # :::
 #
 # What the papers say of these numbers:
@@ -184,60 +185,31 @@ figures.show("fig_pair", figure, legend=4)
 # - **G** says that for a squared loss the line between two points of one orbit can be as high as one likes, although the function is the same everywhere on the curve: rescale before you compare.
 # - **I** says why the direct line can be flat: fixed weights give each unit a place, and to leave it costs what (16) says.
 
-# %% Read the lines off the table
-direct, curve = report.lines["direct"], report.lines["weights"]
-at = direct.lambdas.numpy()
-
-
-def above(losses) -> np.ndarray:
-    """Losses above the chord."""
-    found = losses.numpy()
-    return found - (at * found[-1] + (1 - at) * found[0])
-
-
-rises = {"unmatched": above(direct.losses), "matched": above(curve.losses)}
-high = rises["unmatched"].max()
-lower = rises["matched"].max()
-middle = report.repaired["weights"].middle.value
-word = "left" if model else "here"
-said = {
-    name: f"{name}, {100 * top / high:.0f} % {word}" if high > 0 else name
-    for name, top in {"matched": lower, "after REPAIR": middle}.items()
-}
-
-# %% Plot the five lines
-figure, axis = figures.panels(height=3.0)
-tops = [
-    ("unmatched", high, "book:red"),
-    (said["matched"], lower, "book:blue"),
-    (said["after REPAIR"].replace("-", "−"), middle, "book:green"),
-]
-for rise, (_, _, colour) in zip(rises.values(), tops, strict=False):
-    axis.plot(at, rise, color=colour)
-if not model:
-    record = claims.recorded("X9.barrier")
-    low, least, most = (high * record[k] for k in ("low", "value", "high"))
-    axis.fill_between([0, 1], low, most, color="book:grey", alpha=0.25)
-    ends = f"{100 * record['low']:.0f} to {100 * record['high']:.0f} %"
-    tops.append((f"matched, recorded: {ends}", least, "book:black"))
-    figures.numbers(recorded_epochs=record["parameters"]["epochs"])
-axis.plot(0.5, middle, "o", color="book:green")
-axis.plot([0, 1], [0, 0], color="book:grey")
-step, below = 0.13 * np.ptp([top for _, top, _ in tops]), np.inf
-for name, top, colour in sorted(tops, key=lambda one: -one[1]):
-    below = min(top, below - step)
-    start = 1 if "recorded" in name else 0.5  # a band, not a point
-    axis.plot(
-        [start, 1.03, 1.06], [top, top, below], ":", color=colour, linewidth=1
+# %% Plot what is left, as recorded tags=["of-the-book"]
+figure, axis = figures.panels(height=2.1)
+for row, (part, name, colour) in enumerate(
+    (
+        ("X9.barrier", "units matched by weights", "blue"),
+        ("X9.padding", "and half of them kept side by side", "green"),
     )
-    axis.text(1.08, below, name, color=colour, va="center")
-axis.set(xlabel=r"place $\lambda$ on the line", ylabel="loss above the ends")
-axis.set(xlim=(0, 1.5), xticks=[0, 0.5, 1])
+):
+    said = dict(of=lambda share: 100 * share, digits=0)
+    figures.recorded(axis, row, part, name, colour, **said)
+for end, words, style in ((50, "half", ":"), (100, "no help: 100", "-")):
+    axis.axvline(end, color="book:grey", linestyle=style, linewidth=1)
+    axis.text(end - 1, -1.5, words, color="book:grey", ha="right", va="center")
+axis.set(xlim=(0, 101), ylim=(-1.75, 0.75), yticks=[])
+axis.set(xlabel="left, % of what there was without it")
+axis.spines["left"].set_visible(False)
 axis.grid(False)
-figures.show("fig_five_lines", figure)
+figures.show("fig_left", figure)
+epochs_there = claims.recorded("X9.barrier")["parameters"]["epochs"]
+figures.numbers(recorded_epochs=epochs_there)
 
 # %% Read off the loss halfway
-merged_loss = curve.losses[len(at) // 2].item()
+curve = report.lines["weights"]
+places = curve.lambdas.numpy()
+merged_loss = curve.losses[len(places) // 2].item()
 repaired = report.repaired["weights"]
 figures.numbers(
     shown=shown,
@@ -442,7 +414,6 @@ barriers = {
 figure, axes = figures.panels(max(len(networks), 2), height=3.8, squeeze=False)
 for axis in axes[0, len(networks) :]:
     axis.set_visible(False)
-places = direct.lambdas.numpy()
 tones = dict(zip(WAYS, ("red", "blue", "green"), strict=True))
 for axis, (name, found) in zip(axes[0], found_lines.items(), strict=False):
     for way in WAYS:

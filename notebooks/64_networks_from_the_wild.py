@@ -8,12 +8,12 @@
 #
 # *What do the four papers' questions reveal about trained networks that others have published?*
 #
-# Among eight networks for molecular energies, matchings by weights, directly and by way of a third network, agree on only **[[100 * X10.compose:.0f]] %** of the first hidden layer's units (carbon). In small networks, of the thousand orders nearest in weights the one with the best midpoint has median rank **[[X10.nearest:.0f]]**.
+# Among eight networks for molecular energies, matchings by weights, directly and by way of a third network, agree on only **[[100 * X10.compose:.0f]] %** of the first hidden layer's units (carbon atoms). In small networks, of the thousand orders nearest in weights the one with the best midpoint has median rank **[[X10.nearest:.0f]]**.
 #
 # :::{glue:figure} fig_compose
 # :alt: First panel, shares of units that go to the same unit directly and by way of a third network, for three hidden layers, by weights [[100 * X10.compose:.0f]] per cent in the first and less than that in the deeper ones, by activations [[100 * X10.compose_deep:≤.0f]] per cent at most in the deeper ones; all would be 100. Second panel, for 28 pairs of small networks the rank in weights of the order with the best midpoint, among the thousand nearest, on a logarithmic axis; they scatter over the whole range.
 #
-# First: units that go to the same unit directly and by way of a third network (ANI-1x, carbon); dashed: one network reordered. Second: rank in weights of the best of the thousand nearest orders (madmom, 28 pairs).
+# First: units that go to the same unit directly and by way of a third network (ANI-1x, carbon atoms); dashed: one reordered. Second, log axis: rank in weights of the best of the thousand nearest orders (madmom, 28 pairs).
 # :::
 #
 # **How sure.** Measured once, on every network: 8 of ANI-1x (molecules), 8 of madmom (music), [[n(X10.nullity)]] of SpliceAI (DNA), [[n(X10.hubs)]] of mhcnuggets (receptors). Only inputs are sampled; criteria were committed before.
@@ -94,7 +94,9 @@ right.axhline(np.median(ranks), color="book:blue", linewidth=1)
 said = f"median\n{np.median(ranks):.0f}"
 right.text(29, np.median(ranks), said, color="book:blue", va="center")
 right.axhline(1, color="book:grey", linestyle="--")
-right.set(yscale="log", xlabel="pairs, sorted", ylabel="rank of the best order")
+right.set(
+    yscale="log", xlabel="pairs, sorted", ylabel="rank in weights, 1: nearest"
+)
 right.set(xlim=(0, 36), xticks=[1, 28])
 figures.show("fig_compose", figure)
 

@@ -425,7 +425,7 @@ class Mixed(nn.Module):
     def forward(self, x):
         z = self.qkv(x)
         z = torch.cat([z, self.mix(z)], 1) if self.both else self.mix(z)
-        q, k, v = z.sigmoid().view(len(z), -1, 12, z.shape[-1]).chunk(3, 2)
+        q, k, v = z.tanh().view(len(z), -1, 12, z.shape[-1]).chunk(3, 2)
         return self.out((q.mT @ (k @ v.mT)).mT.flatten(1, 2))
 
 
@@ -503,6 +503,21 @@ class Waves(nn.Module):
         low = torch.fft.rfft2(h)[..., :3, :3].to(torch.cdouble)
         low = torch.fft.irfft2(torch.einsum("bixy,oi->boxy", low, self.W), s=(8, 8)).to(h.dtype)
         return self.out(h + low.roll(1, dims=-1))
+
+
+@case(2, PIXELS)
+class Turned(nn.Module):
+    """Filters in four directions, all with one bias."""
+
+    def __init__(self):
+        super().__init__()
+        self.filters, self.bias = nn.Parameter(torch.randn(4, 3, 3, 3)), nn.Parameter(torch.randn(4))
+        self.mid, self.out = nn.Linear(4, 5), nn.Linear(5, 2)
+
+    def forward(self, x):
+        every = torch.stack([self.filters.rot90(k, (-2, -1)) for k in range(4)], 1).flatten(0, 1)
+        h = F.conv2d(x, every).unflatten(1, (4, 4)).relu().amax(2).mean((-1, -2))
+        return self.out(self.mid(h + self.bias).tanh())
 
 
 ORDERED = {  # what makes the order of hidden units count

@@ -40,10 +40,14 @@ def filled(model: nn.Module, values: Mapping[str, Tensor]) -> nn.Module:
 
 
 def check_ready(model: nn.Module) -> None:
-    """Refuse parameters that have no shape yet."""
-    for name, value in model.named_parameters():
-        if isinstance(value, nn.parameter.UninitializedParameter):
+    """Refuse parameters that have no shape yet, sparse tensors, and programs that run in one mode."""
+    if any("eval" in vars(one) for one in model.modules()):
+        raise ValueError("the module is an exported program; allowed: the module before torch.export")
+    for name, value in [*model.named_parameters(), *model.named_buffers()]:
+        if isinstance(value, (nn.parameter.UninitializedParameter, nn.parameter.UninitializedBuffer)):
             raise ValueError(f"{name!r} has no shape yet; allowed: lazy modules after a first call")
+        if value.layout is not torch.strided:
+            raise ValueError(f"{name!r} is {value.layout}; allowed: dense parameters and buffers, as of to_dense()")
 
 
 def check_unscripted(model: nn.Module) -> None:
@@ -177,6 +181,8 @@ def _listed(names: Any) -> Iterable[str]:
 
 def mapped(f: Callable[[Tensor], Any], value: Any) -> Any:
     """A function of all tensors of nested lists, tuples, mappings and objects, in their place; arrays too."""
+    if isinstance(value, np.ma.MaskedArray) and value.mask.any():
+        raise TypeError("an array has masked entries; allowed: arrays without, as of x.filled(0)")
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
         value = torch.from_numpy(value.copy())
     if isinstance(value, Tensor):
@@ -192,4 +198,7 @@ def mapped(f: Callable[[Tensor], Any], value: Any) -> Any:
     if isinstance(value, _WHOLE):
         return value
     made = {id(one): f(one) for one in tensors_of(value)}
-    return copy.deepcopy(value, made) if made else value  # of an object, a copy that holds the results
+    again = copy.deepcopy(value, made) if made else value  # of an object, a copy that holds the results
+    if isinstance(again, torch.distributions.Distribution) and again.batch_shape:  # which knows its number of examples
+        return again.expand(torch.Size([*next(iter(made.values())).shape[:1], *again.batch_shape[1:]]))
+    return again

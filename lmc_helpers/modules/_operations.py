@@ -438,7 +438,7 @@ def _softmax(f, a, out):
     return [axes]
 
 
-@rule("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp", "flip", "roll", "unfold")
+@rule("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp", "flip", "rot90", "roll", "unfold")
 def _along(f, a, out):
     axes = f.axes(a.self)
     given = [getattr(a, name) for name in ("dim", "dims", "dimension") if hasattr(a, name)]

@@ -186,17 +186,15 @@ def unsaved(model: nn.Module) -> set[str]:
 
 
 def remembered(model: nn.Module) -> Callable[[], None]:
-    """A function that takes away the attributes and buffers that a module makes in calls from now on."""
-    kept = [
-        (vars(one), one._buffers) for one in model.modules() if isinstance(one._buffers, dict)
-    ]  # not of TorchScript
-    then = [(dict(own), dict(buffers)) for own, buffers in kept]
+    """A function that takes away what a module keeps from calls from now on: attributes, buffers, items of these."""
+    kept = [one for module in model.modules() for one in [vars(module), *vars(module).values()]]
+    kept = [one for one in kept if type(one) in (dict, list)]
+    then = [copy.copy(one) for one in kept]
 
     def back() -> None:
         for now, before in zip(kept, then, strict=True):
-            for items, old in zip(now, before, strict=True):
-                items.clear()
-                items.update(old)
+            now.clear()
+            now.update(before) if isinstance(now, dict) else now.extend(before)
 
     return back
 
@@ -226,13 +224,16 @@ def _compared(code: CodeType) -> tuple[set[float], set[str]]:
     return {value for value in here if type(value) in (int, float)}, {value for value in here if type(value) is str}
 
 
+def _is_torch(frame: FrameType) -> bool:
+    return frame.f_globals.get("__name__", "").partition(".")[0] == "torch"
+
+
 def _others(n: float, frames: Iterable[FrameType]) -> set[Other]:
     """Other values of a number: smaller and larger ones, and those about numbers that the caller's code compares."""
     found: set[Other] = {(None, -1), (None, 1), (None, 16)}
     if isinstance(n, float):
         found |= {(math.nan, 0), (math.inf, 0), (-math.inf, 0)}
-    own = (one for one in frames if one.f_globals.get("__name__", "").partition(".")[0] != "torch")
-    for frame in itertools.islice(own, 3):
+    for frame in itertools.islice((one for one in frames if not _is_torch(one)), 3):
         numbers, names = _compared(frame.f_code)
         held = {**frame.f_globals, **frame.f_locals}
         for _ in range(2):  # attributes, and theirs
@@ -254,7 +255,7 @@ class Call(TorchDispatchMode):
     """A call of a module, the operations that it is made of, and their numbers.
 
     Some numbers that the module reads may be others in it, c + (1 + |c|) · by for c, by default the number itself;
-    bools, and what a search for entries that are not 0 takes, are their opposite.
+    bools, and what a search for entries takes, are their opposite; distinct entries are one, or all.
     """
 
     def __init__(
@@ -281,16 +282,16 @@ class Call(TorchDispatchMode):
         self.read |= read
         self.path = hash((self.path, func, *sorted(read)))
         depends = torch.Tag.nondeterministic_seeded in func.tags or not self.known.isdisjoint(map(_home, tensors))
-        searches = func is torch.ops.aten.nonzero.default
+        name = func.overloadpacket.__name__
+        searches = name in SEARCHES and (name != "index" or any(one.dtype == torch.bool for one in tensors[1:]))
         if searches and self.count in self.which:
-            args = (args[0] == 0,)
+            args = SEARCHES[name](args, int(self.other[1]))
         out = func(*args, **kwargs)
         made = _tensors(out)
         (self.known.update if depends else self.known.difference_update)(map(_home, made))
-        names = (argument.name for argument in func._schema.arguments)
-        numbers = dict([*zip(names, args, strict=False), *kwargs.items()])
-        numbers = {name: _number(value) for name, value in numbers.items()}
-        if func.overloadpacket.__name__.startswith("lift_fresh"):  # made of Python's numbers
+        keys = (argument.name for argument in func._schema.arguments)
+        numbers = {key: _number(one) for key, one in [*zip(keys, args, strict=False), *kwargs.items()]}
+        if name.startswith("lift_fresh"):  # made of Python's numbers
             numbers["data"] = repr(made[0].tolist())
         self.steps.append((func, numbers, tensors[0].shape if tensors else (), [one.shape for one in made]))
         if searches or isinstance(out, (bool, int, float)):
@@ -299,7 +300,8 @@ class Call(TorchDispatchMode):
                 site = hash(tuple((frame.f_code, frame.f_lineno) for frame in frames))
                 which, others = self.sites.setdefault(site, ([], set()))
                 which.append(self.count)
-                others |= {(None, 0)} if searches or isinstance(out, bool) else _others(out, frames)
+                simple = {(None, 0.0), (None, float("unique" in name))}
+                others |= simple if searches or isinstance(out, bool) else _others(out, frames)
             self.count += 1
             if self.count - 1 in self.which and not searches:
                 c, by = self.other
@@ -335,19 +337,36 @@ class Call(TorchDispatchMode):
 
 
 class Leaving(TorchFunctionMode):
-    """Tells by what methods numbers that depend on inputs leave torch in a call, so that nothing follows them."""
+    """Tells how numbers leave torch in a call: by what methods those that depend on inputs, and whether shapes do."""
 
     def __init__(self, call: Call):
         super().__init__()
         self.call, self.by = call, set[str]()
+        self.lengths: dict[tuple, set[float]] = {}  # code of a caller's that reads shapes → numbers to compare with
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         name = getattr(func, "__name__", "")
         if name in ("numpy", "tolist", "__array__") and _home(args[0]) in self.call.known:
             self.by.add(name)
+        if name in ("size", "__len__", "numel") or getattr(func, "__self__", None) is Tensor.shape:
+            methods = ("torch._tensor", "torch.overrides")
+            every = (frame for frame, _ in walk_stack(sys._getframe(1)) if frame.f_globals["__name__"] not in methods)
+            frames = [*itertools.islice(every, 3)]
+            if not _is_torch(frames[0]) and (site := tuple(frame.f_code for frame in frames)) not in self.lengths:
+                self.lengths[site] = {c for c, _ in _others(0, frames) if c is not None}
         return func(*args, **(kwargs or {}))
 
 
+#: A search, the number of whose finds a module may read → arguments by which it finds other ones.
+SEARCHES: dict[str, Callable[[tuple, int], tuple]] = {
+    "nonzero": lambda args, k: (args[0] == 0,),
+    "masked_select": lambda args, k: (args[0], ~args[1]),
+    "index": lambda args, k: (args[0], [one if one is None or one.dtype != torch.bool else ~one for one in args[1]]),
+    **dict.fromkeys(
+        ("_unique2", "unique_dim", "unique_consecutive"),
+        lambda args, k: (torch.arange(args[0].numel()).view(args[0].shape).to(args[0]) * k, *args[1:]),
+    ),
+}
 HARMLESS = {"alpha", "beta", "fill_value", "k", "value"}  # numbers on which no axis depends
 
 

@@ -22,7 +22,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from lmc_helpers.modules._axes import Atom, State, Unfollowed, length
+from lmc_helpers.modules._axes import Atom, Axes, State, Unfollowed, count, length, resolved
 from lmc_helpers.modules._module import called, outputs_of, step_by_step, tensors_of
 from lmc_helpers.modules._plain import Call, memory, remembered
 from lmc_helpers.modules._trace import Spot, Traced, _spots
@@ -98,10 +98,10 @@ class _Signs(TorchDispatchMode):
         pack = [d for d, axis in enumerate(state.variants[0]) if axis is state.pack]
         for axes, n, first in zip(state.each(), sizes or [0], itertools.accumulate(sizes, initial=0), strict=False):
             for d, axis in enumerate(axes):
-                where = () if d in pack else tuple((e, first, n) for e in pack)
+                where = () if d in pack else tuple((e, first, n, sum(sizes)) for e in pack)
                 for atom, spot in _spots("", d, axis, True, (first if d in pack else 0, 1, ())):
                     if atom in self.equations:
-                        yield atom, replace(spot, where=where, every=sum(sizes))
+                        yield from ((atom, replace(spot, where=one)) for one in ([where] if pack else _parts(axes, d)))
 
     def factor(self, like: Tensor, places: Iterable[tuple[Atom, Spot]]) -> Tensor:
         """−1 at the units that change sign, else 1, as a factor of a tensor."""
@@ -112,8 +112,8 @@ class _Signs(TorchDispatchMode):
             for index, step in [*steps, (self.flipped[atom], spot.stride), (torch.arange(spot.stride), 1)]:
                 at = (at[:, None] + step * index).flatten()
             flip = torch.zeros_like(factor).index_fill_(spot.axis, at.to(like.device), 2)
-            for d, first, n in spot.where:
-                index = torch.arange(like.shape[d], device=like.device) % (spot.every or like.shape[d])
+            for d, first, n, *every in spot.where:
+                index = torch.arange(like.shape[d], device=like.device) % (*every, like.shape[d])[0]
                 flip.index_fill_(d, ((index < first) | (index >= first + n)).nonzero().flatten(), 0)
             factor *= 1 - flip
         return factor
@@ -193,14 +193,14 @@ class _Trial:
     def relation(self, places: list, ends: list) -> tuple[dict[int, tuple[int, int]], list[int]]:
         """The basis of what is passed on, and the places of the results whose signs it tells: those that are not 0."""
         values = dict(self.before)
-        for key in {key for key, *_ in places}:
+        signs = [self.factor(values[key], [at]) for key, *at in places]
+        for (key, *_), sign in zip(places, signs, strict=True):  # 0 elsewhere, as of another first state, stays
             value = values[key]
             if bool((value != 0).all()):
                 continue
             generator = torch.Generator(value.device).manual_seed(0)
             noise = torch.rand(value.shape, generator=generator, device=value.device)
-            values[key] = torch.where(value == 0, noise + 0.5, value)
-        signs = [self.factor(values[key], [at]) for key, *at in places]
+            values[key] = torch.where((value == 0) & (sign < 0), noise + 0.5, value)
         base = self.run(values, {})
         if base is None:
             return {}, []
@@ -249,9 +249,24 @@ class _Trial:
         return [one.clone() for one in tensors_of(out)]
 
 
+def _parts(axes: Axes, d: int) -> list[tuple[tuple[int, int, int, int], ...]]:
+    """The parts of a tensor, along other axes than d, in which an index occurs again: heads that lie there twice."""
+    ways: list[list[tuple]] = [[()]]
+    for e, axis in enumerate(axes):
+        products, stride = resolved(axis), 1
+        for k, atom in enumerate(products[0] if len(products) == 1 else ()):
+            if atom.parts is not None:  # a sum inside another index
+                products, stride = resolved(atom.parts), count(products[0][k + 1 :])
+                break
+        if e != d and sum(map(len, map(set, products))) > len(set().union(*products)):
+            ends = [*itertools.accumulate((stride * count(one) for one in products), initial=0)]
+            ways.append([((e, first, last - first, ends[-1]),) for first, last in itertools.pairwise(ends)])
+    return [tuple(itertools.chain(*one)) for one in itertools.product(*ways)]
+
+
 def _geometry(spot: Spot) -> tuple:
     outside = tuple((one.size, step) for one, step in spot.outside)
-    return spot.axis, spot.offset, spot.stride, spot.where, spot.every, outside
+    return spot.axis, spot.offset, spot.stride, spot.where, outside
 
 
 def xor(signs: Iterable[int]) -> int:

@@ -639,8 +639,7 @@ class Spot:
     stride: int
     outside: tuple[tuple[Atom, int], ...]  # the atoms that it is inside of, and their strides, the outermost first
     pieces: tuple[int, int]  # which of how many equal parts of a sum
-    where: tuple[tuple[int, int, int], ...] = ()  # the entries of other axes, as in Place
-    every: int = 0  # after how many entries there are such again
+    where: tuple[tuple, ...] = ()  # the entries of other axes, as in Place, and after how many there are such again
 
     @property
     def before(self) -> Product:

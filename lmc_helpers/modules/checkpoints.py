@@ -104,7 +104,8 @@ def _fitted(state: dict[str, Tensor], own: dict[str, Tensor]) -> dict[str, Tenso
         return state
     ends = {name[: -len(key)] for key in own for name in state if name.endswith(f".{key}")}
     inside = [prefix for prefix in ends if all(prefix + key in state for key in own)]
-    return {key: state[inside[0] + key] for key in own} if len(inside) == 1 else state
+    prefix = inside[0] if len(inside) == 1 else ""
+    return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
 
 
 def with_weights(name: str, path: str) -> nn.Module:
@@ -129,7 +130,7 @@ def with_weights(name: str, path: str) -> nn.Module:
                 f"{key!r} and {tied[0]!r} differ in {path!r} and are one in the model; allowed: equal ones"
             )
     for key in own.keys() | state.keys():
-        one, two = (tuple(held[key].shape) if key in held else "missing" for held in (own, state))
+        one, two = (_form(held[key]) if key in held else "missing" for held in (own, state))
         if one != two:
             raise ValueError(f"{key!r} is {two} in {path!r} and {one} in the model; allowed: equal names and shapes")
     for key, value in state.items():
@@ -137,6 +138,12 @@ def with_weights(name: str, path: str) -> nn.Module:
             raise ValueError(f"{key!r} of {path!r} is not finite; allowed: finite numbers")
     net.load_state_dict(state)
     return net
+
+
+def _form(value: Tensor) -> str:
+    """The shape of a tensor, and what its numbers are unless real ones."""
+    kinds = {"meta": value.is_meta, "complex": value.is_complex(), "whole": not value.is_floating_point()}
+    return " ".join([*(kind for kind, holds in kinds.items() if holds), str(tuple(value.shape))])
 
 
 def _is_same(one: Tensor, two: Tensor) -> bool:

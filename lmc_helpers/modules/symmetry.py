@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import torch
@@ -50,6 +51,7 @@ DRAWS = 2  # other inputs for each call that is given
 MORE = 8  # further ones, of many examples, while a parameter is not read
 MANY = 64  # examples of these
 CALLS = 100  # about as many at most
+SMALL = 1 << 16  # entries of inputs with an axis of another length, beside twice those that are given
 
 
 @checked
@@ -69,16 +71,17 @@ def symmetry(
     The groups are proven by a rule for each operation, and then tested, since a rule may be wrong: all groups are
     permuted at random at once, twice. This runs a copy in double precision, where a change of 10⁻⁸ of the outputs
     shows, with 10 % of noise on parameters, since those of a fresh network may be 0 or alike. It takes some ten forward
-    passes, and beside the module four times its memory in single precision: 1.6 GB for 100 million parameters. A small
-    batch of inputs is enough.
+    passes, or twenty where its code reads shapes, and beside the module four times its memory in single precision:
+    1.6 GB for 100 million parameters. A small batch of inputs is enough.
 
     One input does not tell what others do. Two more are drawn, of the kind of each tensor in ``x``, also inside an
     object of a class of yours: numbers of the same spread, integers of the same range, masks with as many entries;
     passes that run other operations are followed, too. So are passes in which a number that the module reads from
     inputs, as by ``int``, is another, also beyond numbers that its code compares with: it fixes the axes that it cuts.
     Inputs that the module does not run with another value, and methods such as ``numpy`` by which it reads numbers that
-    nothing follows, are named in a warning. Shapes of inputs are those of ``x`` and ``also``. Numbers that the module
-    draws, as by ``randn_like``, are fixed place by place.
+    nothing follows, are named in a warning. Where code of the module's reads shapes, axes of inputs are cut and
+    lengthened, too, also beyond numbers up to 100 that it compares with, if it runs with them; shapes are else those of
+    ``x`` and ``also``. Numbers that the module draws, as by ``randn_like``, are fixed place by place.
 
     Weights are the effective ones: where ``torch.nn.utils.prune``, a spectral or weight norm or another parametrisation
     computes a weight, the groups are those of the function, and name the weight. Statistics of units in buffers, as of
@@ -242,6 +245,8 @@ class _Probe:
                 self.expected: list[Tensor] = []
                 self.read: set[str] = set()
                 self.leaving: set[str] = set()  # methods by which numbers that depend on inputs leave torch
+                self.lengths: dict[tuple, set[float]] = {}  # as of Leaving
+                self.resized: list[tuple[Any, list[Tensor]]] = []  # calls with other lengths, and their outputs
                 for each in (x, *also):
                     self.add(fitting(self.model, each))
                 break
@@ -254,21 +259,26 @@ class _Probe:
                         raise
                     allowed = "a function of the module's outputs"
                     raise ValueError(f"outputs = {chosen} fails ({error!r:.200}); allowed: {allowed}") from error
-        self.draw()
+        given = list(self.calls)
+        self.draw(given)
+        self.resize(given)
         self.force()
 
-    def add(self, x: Any, always: bool = True) -> None:
+    def add(self, x: Any, always: bool = True, follow: bool = True) -> None:
         """One more call; it is followed if it runs other operations, or reads other parameters, than those before."""
         call = self.call(x)
         with Leaving(call) as leaving:
             outputs = self.run(call, self.values)
         self.leaving |= leaving.by
+        self.lengths |= leaving.lengths
         foreign = [name for name in call.read if name.startswith(" ")]
         if foreign:
             raise SecondRoad(min(foreign)[1:])
         if not all(one.isfinite().any() for one in outputs if one.numel()) and self.calls:
             raise ArithmeticError("no finite outputs")
-        if self.follow(call) or always:
+        if not follow:
+            self.resized.append((x, outputs))
+        elif self.follow(call) or always:
             self.calls.append(x)
             self.expected += outputs
         self.read |= call.read
@@ -298,7 +308,7 @@ class _Probe:
             for which, others in sites:
                 whole = frozenset([*call.which, *which])
                 for other in sorted(others, key=str):
-                    if len(self.passes) >= CALLS or (key := (id(call.x), whole, other)) in tried:
+                    if len(tried) >= CALLS or (key := (id(call.x), whole, other)) in tried:
                         continue
                     tried.add(key)
                     forced = self.call(call.x, whole, other)
@@ -310,9 +320,9 @@ class _Probe:
                         forced.broken = True
                     self.follow(forced)
 
-    def draw(self) -> None:
+    def draw(self, given: Sequence) -> None:
         """More calls, with other inputs; the inputs that the module does not run with are named in a warning."""
-        given, kept = list(self.calls), set()
+        kept = set()
         for x in given:
             every = set(range(len(list(tensors_of(x)))))
             good = every if self.tried(x, every) else {k for k in every if self.tried(x, {k})}
@@ -321,7 +331,7 @@ class _Probe:
             for k in range(1, max([DRAWS, *(n + 1 for n in single if n <= MORE)])):
                 self.tried(x, good, counts=k)
         names = {name for name, _ in self.model.named_parameters()}
-        for x in MORE * given:
+        for x in MORE * [*given]:
             if not names <= self.read:
                 self.tried(x, set(range(len(list(tensors_of(x))))), MANY)
         said = [f"without other values of input tensors {', '.join(sorted(kept))}"] if kept else []
@@ -329,6 +339,21 @@ class _Probe:
         said += [f"with numbers that the module reads by {by} as drawn inputs give them"] if by else []
         if said:
             warnings.warn(f"groups are checked {' and '.join(said)}", stacklevel=6)
+
+    def resize(self, given: Sequence) -> None:
+        """More calls, with axes of other lengths, where the module takes them and code of a caller's reads shapes.
+
+        They are not followed: groups that change their outputs are left alone.
+        """
+        compared = {int(c) for found in self.lengths.values() for c in found if c > 0}
+        for x in given if self.lengths else ():
+            entries = sum(one.numel() for one in tensors_of(x))
+            for d, n in sorted({each for one in tensors_of(x) for each in enumerate(one.shape)}):
+                short = (e for e in (d, -1) if n and self.runs(partial(_resized, e, n, n // 2 or 2), x, follow=False))
+                if (e := next(short, None)) is not None:
+                    for m in sorted({n + 1, *compared} - {n}, key=lambda m: abs(m - n))[:MORE]:
+                        if entries * m <= max(2 * n * entries, n * SMALL):
+                            self.runs(partial(_resized, e, n, m), x, follow=False)
 
     def tried(self, x: Any, which: set[int], examples: int = 0, counts: int = 0) -> bool:
         """True if the module runs with some tensors of a call drawn anew, and about so many examples."""
@@ -341,8 +366,12 @@ class _Probe:
                 return one
             return _drawn(one.repeat(times, *[1] * (one.ndim - 1)) if times > 1 else one, self.generator, counts)
 
+        return self.runs(other, x, always=not examples)
+
+    def runs(self, other: Callable[[Any], Any], x: Any, always: bool = True, follow: bool = True) -> bool:
+        """True if the module runs with other tensors of a call."""
         try:
-            self.add(mapped(other, x), always=not examples)
+            self.add(mapped(other, x), always, follow)
         except (SecondRoad, TimeoutError):
             raise
         except Exception:  # whatever a module does with what it does not take
@@ -380,7 +409,7 @@ class _Probe:
                 raise Refused(f"the module gives other outputs at every call; {BY_HAND}")
             alone = {g for g in groups.sizes if self.stay(_only(groups, {g}), rounding)}
             groups = _only(groups, alone)
-            if not alone or not self.stay(groups, rounding):
+            if not (alone or self.resized) or not self.stay(groups, rounding):
                 raise Refused(f"the module's outputs change when the units found by the trace are permuted; {BY_HAND}")
             found = replace(found, symmetry=groups, atoms={g: found.atoms[g] for g in alone})
         return replace(groups, kinds=kinds_of(self, found, kinds == "signs")) if kinds else groups
@@ -392,8 +421,9 @@ class _Probe:
         """
         generator = torch_generator(0, "check of a trace")
         orders = (cycles(groups, generator), random_permutations(groups, 1, generator))
-        moved = (self.outputs(permute(self.values, groups, perms)) for perms in orders)
-        return all(change(one, self.expected) <= rounding for one in moved)
+        first, second = (permute(self.values, groups, perms) for perms in orders)
+        kept = (change(self.outputs(one), self.expected) <= rounding for one in (first, second))
+        return all(kept) and all(change(self.run(x, first), out) <= rounding for x, out in self.resized)
 
     def check_unread(self, groups: Symmetry) -> None:
         """Raise if units that move may be on an axis of a parameter that no pass read."""
@@ -434,6 +464,13 @@ def of_architecture(groups: Symmetry, models: Sequence[nn.Module]) -> Symmetry:
                 groups = _only(groups, set(groups.groups) - {g}, f"the buffer {name!r}, which is equal in all modules")
                 break
     return groups
+
+
+def _resized(d: int, n: int, m: int, value: Tensor) -> Tensor:
+    """The first m entries along axis d, or along all for d = −1, if there are n there; begun again where m > n."""
+    for e in [e for e, k in enumerate(value.shape) if k == n and d in (e, -1)]:
+        value = value.index_select(e, (torch.arange(m) % n).to(value.device))
+    return value
 
 
 def _drawn(value: Tensor, generator: torch.Generator, counts: int) -> Tensor:

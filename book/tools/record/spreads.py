@@ -2,6 +2,7 @@
 
 import sys
 from collections import Counter
+from itertools import groupby
 
 from book.tools.read import papers, profiles, sources
 from book.tools.read.chapters import plural, short
@@ -13,6 +14,7 @@ from lmc_helpers import claims
 from lmc_helpers.claims.needs import unmet
 from lmc_helpers.claims.numerals import people
 from lmc_helpers.claims.render import words
+from lmc_helpers.error_bars import widening
 
 MANY = 1e4  # a larger factor of samples means that the value lies on the border
 
@@ -144,8 +146,9 @@ def _row(chapter: str, entry: Chapter, profile: str, known: sources.Sources) -> 
 def _seeds(found: dict[str, Chapter], profile: str, known: sources.Sources) -> dict:
     parts = spreads(found, profile)
     standing = {name: entry for name, entry in found.items() if entry.current(name, profile, known)}
-    worst, notes = findings(standing, profile)
-    earlier, before = findings({name: entry for name, entry in found.items() if name not in standing}, profile)
+    worst, _ = findings(standing, profile)
+    earlier, _ = findings({name: entry for name, entry in found.items() if name not in standing}, profile)
+    wide = [part for part in parts if part.ratio and part.error_bars == "too large"]
     left = Counter(part.design for part in parts if part.open_share)
     return {
         "parts": [part_row(part) | {"current": part.chapter in standing} for part in parts],
@@ -155,7 +158,7 @@ def _seeds(found: dict[str, Chapter], profile: str, known: sources.Sources) -> d
         "worst": worst,
         "earlier": earlier,
         "failed": failed(found),
-        "notes": notes + before,
+        "wide": {chapter: [*those] for chapter, those in groupby(wide, lambda part: part.chapter)},
     }
 
 
@@ -204,5 +207,6 @@ def content(runs: list[dict]) -> dict:
         "machines": found["machines"],
         "chapters_here": sorted(run["chapter"] for run in runs if "chapter" in run),
         "pythons": [(version, f"chapters, {on}" if on else "not tested") for version, on in ran.items()],
+        "student": ", ".join(f"{_digits(widening(n))} for {n}" for n in (2, 3, 4, 5)),
         "tolerances": {"exact": people(stated.exact), "sampled": people(stated.sampled)},
     }

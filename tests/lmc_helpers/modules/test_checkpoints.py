@@ -84,12 +84,15 @@ class Code:
         lambda s: s | {"3.bias": torch.zeros(1)},
         lambda s: s | {"0.bias": torch.zeros(5)},
         lambda s: s | {"0.bias": torch.full((4,), torch.nan)},
+        lambda s: s | {"0.bias": torch.arange(4, dtype=torch.int8)},
+        lambda s: s | {"0.bias": s["0.bias"] + 1j},
+        lambda s: {f"base.{name}": value for name, value in (s | {"0.adapter": torch.ones(2)}).items()},
         lambda s: {"code": Code()},
         lambda s: [1, 2],
         lambda s: {"net": s, "ema": s},
         lambda s: {"net": s, "args": argparse.Namespace(lr=0.1)},
     ],
-    ids=["missing", "unknown", "shape", "NaN", "pickled code", "a list", "two", "a Namespace"],
+    ids="missing unknown shape NaN codes complex adapter code list two Namespace".split(),
 )
 def test_wrong_weights_are_one_sentence(nets, spoil):
     torch.save(spoil(state()), "a.pt")

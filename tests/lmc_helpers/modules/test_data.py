@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from oracles.networks import numbers as normal
@@ -183,6 +184,18 @@ def test_outputs_in_a_dataclass_and_targets_in_a_dict():
     assert found.losses.tolist() == pytest.approx([loss(net(IDS), data[1]).item() for net in (b, a)], rel=1e-9)
 
 
+def test_outputs_are_distributions():
+    class Spread(nn.Linear):
+        def forward(self, x):
+            return torch.distributions.Independent(torch.distributions.Normal(super().forward(x), 0.5), 1)
+
+    a, b = pair(lambda: Spread(4, 3))
+    loss = lambda out, z: -out.log_prob(z).mean()  # noqa: E731
+    for data in ((X, Z), [(X[:7], Z[:7]), (X[7:], Z[7:])]):
+        found = lmc.line(a, b, loss, data, [0, 1])
+        assert found.losses.tolist() == pytest.approx([loss(net(X), Z).item() for net in (b, a)], rel=1e-9)
+
+
 def test_statistics_come_from_other_data():
     make = lambda: nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6), nn.ReLU(), nn.Linear(6, 2))  # noqa: E731
     a, b = pair(make)
@@ -265,12 +278,23 @@ def deeper():
     lmc.match(a, b, X, "activations", symmetry=lmc.symmetry(a, X))
 
 
+def sparse():
+    net = nn.Linear(4, 2)
+    net.register_buffer("graph", torch.eye(4).to_sparse())
+    lmc.line(net, net, F.cross_entropy, (X, Y))
+
+
 FOREIGN = {
+    "sparse": sparse,
     "rounds": lambda: lmc.merge_path(Rounds(), "a", 0, 1, F.cross_entropy, (X, Y)),
     "complex": lambda: lmc.merge_path(Complex(), "a", 0, 1, F.cross_entropy, (X, Y)),
     "scripted": lambda: lmc.match(*[torch.jit.script(nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 2)))] * 2, X),
     "scripted, repair": lambda: lmc.repair(
         *[torch.jit.script(nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 2)))] * 2, (X, Y)
+    ),
+    "exported": lambda: lmc.symmetry(torch.export.export(nn.Linear(4, 2), (X,)).module(), X),
+    "entries that are masked": lambda: lmc.line(
+        nn.Linear(4, 2), nn.Linear(4, 2), F.cross_entropy, (np.ma.masked_greater(X.numpy(), 1), Y)
     ),
     "lazy": lambda: lmc.symmetry(nn.Sequential(nn.LazyLinear(3), nn.Linear(3, 2)), X),
     "lazy, line": lambda: lmc.line(nn.LazyLinear(2), nn.LazyLinear(2), F.cross_entropy, (X, Y)),

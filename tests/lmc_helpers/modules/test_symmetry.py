@@ -171,6 +171,16 @@ def test_wrapped_modules_types_and_ties():
     assert other.places.equal(module.places)
 
 
+def test_what_a_module_keeps_in_its_own_dict_is_of_one_call():
+    class Keeping(nn.Sequential):
+        def forward(self, x):
+            return self[1](self[0](x).tanh() + self.kept.setdefault("bias", self[0].bias.exp()))
+
+    net = Keeping(nn.Linear(3, 5), nn.Linear(5, 2))
+    net.kept = {}
+    assert symmetry(net, torch.randn(4, 3)).sizes == {"0": 5} and net.kept == {}
+
+
 def test_verify_finds_wrong_lists():
     module, x = made("resnet")
     right = symmetry(module, x)
@@ -372,6 +382,11 @@ BRANCHES = {  # conditions that hold for no input that is drawn
     "not a number": lambda net, x: math.isnan(x.sum().item()),
     "infinite": lambda net, x: math.isinf(x.sum().item()),
     "search": lambda net, x: len((x > 50).nonzero()) > 0,
+    "masked": lambda net, x: x[x.sum(1) > 99].shape[0] > 2,
+    "distinct": lambda net, x: len(x.unique()) < 2,
+    "many": lambda net, x: len(x) > net.many,
+    "one": lambda net, x: x.shape[0] == 1,
+    "odd": lambda net, x: x.size(0) % 2,
     "numpy": lambda net, x: x.numpy().max() > 100,
     "tolist": lambda net, x: max(x[0].tolist()) > 100,
 }
@@ -382,7 +397,7 @@ def test_a_branch_that_no_drawn_input_takes_is_followed_or_told(name):
     class Branching(nn.Module):
         def __init__(self):
             super().__init__()
-            self.up, self.down, self.most, self.special = nn.Linear(3, 6), nn.Linear(6, 2), 1e6, 7
+            self.up, self.down, self.most, self.special, self.many = nn.Linear(3, 6), nn.Linear(6, 2), 1e6, 7, 64
 
         def forward(self, x):
             h = self.up(x).tanh()
