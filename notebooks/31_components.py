@@ -24,7 +24,7 @@
 # | “all points on the minimum of $L$ are connected up to permutation” (sec. 5.1) | [true, by the action of sec. 4.1](#G3.joined) | all [[n(G3.joined)]] pairs; the action printed in Prop. 5.2 changes $W_l \cdots W_1$ |
 # | “with high probability two points in the minimum are connected” (sec. 5, of others' observations) | [true, up to permutation](#G3.probable) | all [[n(G3.probable)]] pairs ([[100 * G3.probable:to]] %); as they are, [[100 * G3.probable_direct:±]] % |
 # | Two layers: any $g$ with $\det g < 0$ leads to the other piece (Lemma 5.1) | [true](#G3.lemma) | all [[n(G3.lemma)]] pairs |
-# | The minimum has no more components than the symmetry group (Cor. 3.7) | [true; fewer occur](#G1.bound) | one where the group has two: with one hidden neuron more than needed |
+# | A minimum that is one orbit has no more components than the symmetry group (Cor. 3.7) | [true; fewer occur](#G1.bound) | one where the group has two: with one hidden neuron more than needed |
 #
 # **Open.** Nothing.
 #

@@ -22,7 +22,7 @@
 # | --- | --- | --- |
 # | "unbounded even with neuron permutations" (sec. 5.2) | [true, like $m^{2k}$](#G5.unbounded) | power [[G5.unbounded:.4f]] · $k$, [[n(G5.unbounded)]] networks |
 # | Prop. 5.4, under an additional assumption | [true without it](#G5.without) | power [[G5.without:.4f]] · $k$, one neuron scaled |
-# | “lowering the loss barrier by including permutations of other neurons” (sec. 5.2) | [true, power still $2k$](#G5.lowered) | in the best of [[n(G5.lowered)]] networks to 0, within rounding; at every large $m$ alike |
+# | “lowering the loss barrier by including permutations of other neurons” (sec. 5.2) | [true, power still $2k$](#G5.lowered) | in the best of [[n(G5.lowered)]] networks to [[G5.lowered:.2g]] of it, at every large $m$ alike |
 # | alignment "improves mode connectivity" (sec. 5.1, of others' observations) | [true; straight lines only if wide](#G5.exponential) | at least the bound of {prf:ref}`thm-exponential` is left; measured, [[1 / G5.exponential:≥.1f]] times it or more |
 # | factor $\frac14$ for every degree (eq. 19) | [for $k = 1$ only](#G5.factor) | $2^{-(k+1)}$: [[G5.factor:.3f]] for $k = 2$ |
 #

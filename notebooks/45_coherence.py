@@ -23,7 +23,7 @@
 # | "LMC for high coherence" (Q4) | [true](#I13.lmc_copy) | barrier [[I13.lmc_copy:±]] at one copy |
 # | "high midpoint barrier for low coherence" (Q4) | [true](#I13.rise_copy) | [[I13.rise_copy:±]] more at ten copies |
 # | "the same trend for a variant" (Q4) | [true](#I13.rise_frame) | [[I13.rise_frame:±]] more at ten pairs |
-# | Few copies make "certain directions … more expensive" (Q4) | [true: through the masks](#I13.mediated) | with masks that let as much through, at coherence 1: [[100 * I13.mediated:±]] % of row 2's rise |
+# | Few copies make "certain directions … more expensive" (Q4) | [true: through the masks](#I13.mediated) | at one copy, with masks that let through as much as at ten: [[100 * I13.mediated:±]] % of row 2's rise |
 # | High coherence may "enable effective symmetry breaking" (Q4) | [true in narrow layers](#I13.width) | [[I13.width:±]] higher barrier with 1536 neurons than with 128 |
 # | Cause: neurons idle in one run, in use in the other (ours) | [true](#I13.switch) | [[100 * I13.switch:.1f]] % of what the averaged output lacks |
 #

@@ -8,7 +8,7 @@
 #
 # *With some weights fixed, how much must squared trained ones grow if a layer's inputs change places?*
 #
-# By about the squared change of fixed parts' outputs (their shift), divided by $\mu$, the share of trained weights, after little training (proved). For the cheapest exchange its square is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] times** the number of neurons × smallest squared input distance × fixed weights' variance, at 2048 neurons (limit: 2).
+# By about the squared shift (the change of fixed parts' outputs) over $\mu$, the share of trained weights, after little training (proved). For the cheapest exchange the squared shift is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] times** the number of neurons × smallest squared input distance × fixed weights' variance, at 2048 neurons (limit: 2).
 #
 # :::{glue:figure} fig_answer
 # :name: fig-shift-answer

@@ -14,7 +14,7 @@
 # :::{glue:figure} fig_found
 # :alt: Three intervals on an axis from 0 of the barrier at an end of the widths, divided by the highest barrier at another width. The region up to 0.9 is shaded, a peak would lie there. Widths 15 to 100 matched by activations: [[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]). Matched by weights: [[Z11.peak:.2f]] ([[Z11.peak:to]]). Width 6 against all wider ones, matched by weights: [[Z11.narrower:.2f]] ([[Z11.narrower:to]]). None lies wholly in the shaded region.
 #
-# Barrier (largest rise of the loss) at the higher end of the widths over the highest between; last row: at width 6 over any wider. Recorded on MNIST; bars: 99.9 % intervals.
+# Barrier (largest rise of the loss) at the higher end of the widths over the highest between; last row: at width 6 over the highest at a larger one. Recorded on MNIST; bars: 99.9 % intervals.
 # :::
 #
 # **How sure.** [[n(Z11.peak)]] groups of four networks per width, ten thousand steps (“10000 epochs”), recorded; each “false” by two seeds. Benzing et al.'s matcher was not run. “Greatly”: twofold; “limited”: half or more left.
@@ -218,7 +218,7 @@ figures.show("fig_width_idea", idea)
 #
 # The largest of several means is too large by chance. So that width is found on one half of the networks and its barrier taken on the other; if anything, this makes the ratio too large, a bias against the paper's sentence.
 #
-# ## Ten thousand steps, and two matchers of one of the two papers named
+# ## Ten thousand steps, and two matchers from one of the two papers cited
 #
 # Everything that the paper states is taken over; where it is silent, we choose:
 #

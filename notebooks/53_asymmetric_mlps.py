@@ -25,7 +25,7 @@
 # | "the LMC barrier is high in standard MLPs" (Q1) | [true](#I11.standard) | [[2 * I11.standard:±]] points lost (high: 4 or more) |
 # | "… and $W$-MLPs with $\sigma_F = 0$" (Q1) | [open](#I11.zero) | [[2 * I11.zero:±]] points lost |
 # | "All models exhibit reasonably low LMC barriers" aligned (Q1) | [true](#I11.aligned) | at most [[100 * I11.aligned:±]] % of what ordinary networks lose unmatched |
-# | … at $\sigma_F = 0$ "similarly well as that of standard architectures" (Q1) | [true](#I11.similar) | alignment removes [[I11.similar:±]] times as large a share |
+# | Alignment reduces it at $\sigma_F = 0$ "similarly well as that of standard architectures" (Q1) | [true](#I11.similar) | alignment removes [[I11.similar:±]] times as large a share |
 # | For large $\sigma_F$ "the identity permutation is nearly optimal" (Q2, Fig. 3a) | [true](#I10.one) | [[I10.one:±]] after 20 epochs (random order: 0, best: 1) |
 #
 # **Open.** Whether networks with weights fixed at zero lose 4 points or more: 16 more pairs, 6 core-hours.
@@ -128,7 +128,7 @@ from lmc_helpers.networks.segments import along_segments
 # - *W-MLPs* {cite:p}`lim2024`: in each row $f$ entries are fixed, $D = 0$ and $F \sim \mathcal N(0, \sigma_F^2)$; the others are trained, $D = 1$ and $F = 0$. With $\sigma_F = 0$ these are sparse networks.
 # - *syre-MLPs*: all entries have $F \sim \mathcal N(0, \sigma_F^2)$ and are trained beside it, $D = 1$ as in the published code (the paper states no $\varepsilon$ for its Table 1).
 #
-# Then neuron $i$ of one run resembles neuron $i$ of the other before training begins, the more, the larger the values.
+# Then neuron $i$ of one run resembles neuron $i$ of the other before training begins, the more so the larger the values.
 #
 # :::{prf:proposition} What two runs share at the start
 # :label: prop-fixed-places

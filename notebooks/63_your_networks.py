@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_left
 # :alt: Two rows on an axis from 0 to 100 per cent, with a line at 100 for no help and one at one half. Recorded dots with their intervals: matching the units leaves [[100 * X9.barrier:.0f]] ([[100 * X9.barrier:to]]) per cent of the barrier; keeping half of them beside each other leaves [[100 * X9.padding:.0f]] ([[100 * X9.padding:to]]) per cent of what the average of matched networks still loses.
 #
-# What is left, in % of what there was without it: by matching, of the barrier between the networks (the largest rise of the loss on the line); by keeping half of the units (row 5), of what the average of matched ones loses to their ensemble. Recorded after {glue:text}`recorded_epochs` epochs, in the architecture where most is left; bars: 99.9 %. The lines of one pair are in the next picture.
+# Blue: share of the barrier (largest rise of the loss on the line) that weight matching leaves. Green, of another quantity: share of what the average of matched networks loses to their ensemble that keeping half of the units side by side leaves (row 5). Recorded after {glue:text}`recorded_epochs` epochs, in the architecture where most is left; bars: 99.9 %. Lines of one pair: next picture.
 # :::
 #
 # **How sure.** Recorded on [[n(X9.barrier)]] pairs of each architecture, trained on small digits; the share is that of the mean barrier over the pairs, in the architecture where it is largest.
@@ -181,7 +181,7 @@ figures.show("fig_pair", figure, legend=4)
 # What the papers say of these numbers:
 #
 # - **Z** proves for random global minima of two-layer networks that the barrier left after matching tends to 0 as the width grows; it may rise first. For other architectures it is an experiment, and this table is one.
-# - **P** constructs a path to such a point and back with the two exchanged. The largest loss on that path bounds what this exchange costs; the height in the table is that of the point alone (below 0: the descent to it went further), and neither says anything of the line to another network.
+# - **P** constructs a path to a point where two units meet, and back with the two exchanged. The largest loss on that path bounds what this exchange costs; the height in the table is that of the point alone (below 0: the descent to it went further), and neither says anything of the line to another network.
 # - **G** says that for a squared loss the line between two points of one orbit can be as high as one likes, although the function is the same everywhere on the curve: rescale before you compare.
 # - **I** says why the direct line can be flat: fixed weights give each unit a place, and to leave it costs what (16) says.
 
@@ -189,8 +189,8 @@ figures.show("fig_pair", figure, legend=4)
 figure, axis = figures.panels(height=2.1)
 for row, (part, name, colour) in enumerate(
     (
-        ("X9.barrier", "units matched by weights", "blue"),
-        ("X9.padding", "and half of them kept side by side", "green"),
+        ("X9.barrier", "barrier, units matched by weights", "blue"),
+        ("X9.padding", "loss to the ensemble, half of the units kept", "green"),
     )
 ):
     said = dict(of=lambda share: 100 * share, digits=0)
@@ -199,7 +199,7 @@ for end, words, style in ((50, "half", ":"), (100, "no help: 100", "-")):
     axis.axvline(end, color="book:grey", linestyle=style, linewidth=1)
     axis.text(end - 1, -1.5, words, color="book:grey", ha="right", va="center")
 axis.set(xlim=(0, 101), ylim=(-1.75, 0.75), yticks=[])
-axis.set(xlabel="left, % of what there was without it")
+axis.set(xlabel="left, % of what it is without this step")
 axis.spines["left"].set_visible(False)
 axis.grid(False)
 figures.show("fig_left", figure)

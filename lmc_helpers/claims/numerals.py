@@ -96,7 +96,8 @@ def rounding(value: float, floor: float = 0.0) -> str:
 
 def rounding_bound(value: float, floor: float = 0.0) -> float | None:
     """The bound quoted for a value that is zero up to rounding or negligible; None for 0 itself and otherwise."""
-    return next((bound for bound in (*ROUNDING, floor) if 0 < abs(value) < bound), None)
+    bounds = (floor,) if 0 < floor < ROUNDING[0] else (*ROUNDING, floor)
+    return next((bound for bound in bounds if 0 < abs(value) < bound), None)
 
 
 def last_place(error: float) -> int:

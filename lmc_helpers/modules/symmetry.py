@@ -421,9 +421,12 @@ class _Probe:
         """
         generator = torch_generator(0, "check of a trace")
         orders = (cycles(groups, generator), random_permutations(groups, 1, generator))
-        first, second = (permute(self.values, groups, perms) for perms in orders)
-        kept = (change(self.outputs(one), self.expected) <= rounding for one in (first, second))
-        return all(kept) and all(change(self.run(x, first), out) <= rounding for x, out in self.resized)
+        for perms, more in zip(orders, (self.resized, []), strict=True):
+            moved = permute(self.values, groups, perms)
+            pairs = [(self.outputs(moved), self.expected), *((self.run(x, moved), out) for x, out in more)]
+            if not all(change(one, two) <= rounding for one, two in pairs):
+                return False
+        return True
 
     def check_unread(self, groups: Symmetry) -> None:
         """Raise if units that move may be on an axis of a parameter that no pass read."""

@@ -85,8 +85,10 @@ def scale(parts: list[str], confirmed: set[str]) -> str:
     """How many of the verdicts on a figure are recorded at paper scale, in words.
 
     >>> scale(["Z1.a", "Z1.b"], {"Z1.b"}), scale([], set()), scale(["Z1.a"], {"Z1.a"})
-    ('1 of 2 verdicts recorded at paper scale', '', 'verdicts recorded at paper scale')
+    ('1 of 2 verdicts recorded at paper scale', '', 'verdict not recorded at paper scale')
     """
     recorded = sum(part in confirmed for part in parts)
-    some = "" if recorded == len(parts) else f"{recorded or 'none'} of {len(parts)} "
+    if len(parts) == 1:
+        return f"verdict {'' if recorded else 'not '}recorded at paper scale"
+    some = "" if recorded == len(parts) else f"{recorded or 'none'} of {'' if recorded else 'the '}{len(parts)} "
     return some + "verdicts recorded at paper scale" if parts else ""

@@ -48,7 +48,11 @@ def test_digits_tell_a_value_from_a_border(value, borders, shown):
 @pytest.mark.parametrize(
     ("value", "floor", "shown"),
     [
-        *((4.2e-16, 1e-12, "0 to rounding (below 10⁻¹²)"), (-9e-11, 0.0, "0 to rounding (below 10⁻⁹)")),
+        *(
+            (4.2e-16, 1e-12, "0 to rounding (below 10⁻¹²)"),
+            (4.2e-16, 1e-30, ""),
+            (-9e-11, 0.0, "0 to rounding (below 10⁻⁹)"),
+        ),
         *((7.7e-8, 1e-6, "below 10⁻⁶"), (7.7e-8, 0.0, ""), (0.0, 1e-12, "")),
     ],
 )
