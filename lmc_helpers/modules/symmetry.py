@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -421,12 +421,14 @@ class _Probe:
         """
         generator = torch_generator(0, "check of a trace")
         orders = (cycles(groups, generator), random_permutations(groups, 1, generator))
-        for perms, more in zip(orders, (self.resized, []), strict=True):
-            moved = permute(self.values, groups, perms)
-            pairs = [(self.outputs(moved), self.expected), *((self.run(x, moved), out) for x, out in more)]
-            if not all(change(one, two) <= rounding for one, two in pairs):
-                return False
-        return True
+
+        def changes(perms: Mapping[str, Tensor], more: Sequence) -> Iterator[float]:
+            moved = permute(self.values, groups, perms)  # one copy at a time
+            yield change(self.outputs(moved), self.expected)
+            yield from (change(self.run(x, moved), out) for x, out in more)
+
+        each = zip(orders, (self.resized, ()), strict=True)
+        return all(one <= rounding for perms, more in each for one in changes(perms, more))
 
     def check_unread(self, groups: Symmetry) -> None:
         """Raise if units that move may be on an axis of a parameter that no pass read."""
