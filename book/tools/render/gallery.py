@@ -85,7 +85,7 @@ def scale(parts: list[str], confirmed: set[str]) -> str:
     """How many of the verdicts on a figure are recorded at paper scale, in words.
 
     >>> scale(["Z1.a", "Z1.b"], {"Z1.b"}), scale([], set()), scale(["Z1.a"], {"Z1.a"})
-    ('1 of 2 verdicts recorded at paper scale', '', 'verdict not recorded at paper scale')
+    ('1 of 2 verdicts recorded at paper scale', '', 'verdict recorded at paper scale')
     """
     recorded = sum(part in confirmed for part in parts)
     if len(parts) == 1:
