@@ -18,7 +18,7 @@
 # Barrier (mean rise of the loss between two matched networks), $M = 6$ teacher neurons, over that of trained ones at $1.5M$. Dots: recorded, four settings; curves: this run, one setting. Bars: 99.9 %.
 # :::
 #
-# **How sure.** Recorded: [[n(Z13.counts)]] networks, [[n(Z8.descends)]] to [[3 * n(Z6.peak)]] pairs per width; rows 1 to 3 cover four settings each (step size, start).
+# **How sure.** Recorded: [[n(Z13.counts)]] networks, [[n(Z8.descends)]] to [[3 * n(Z6.peak)]] pairs per width; rows 1 to 3 cover four settings (step size, start).
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |

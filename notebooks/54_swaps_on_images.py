@@ -17,7 +17,7 @@
 # Median size of a swap's cost with large fixed weights (of size $\sigma_F = 1$; W-MLP: some weights are fixed; syre-MLP: every weight has a fixed part) over that with weights fixed at zero, least of three hidden layers, by two estimates. Recorded on MNIST; bars: 99.9 % intervals.
 # :::
 #
-# **How sure.** MNIST, 512 units, 20 of the paper's 100 epochs, [[n(I15.mnist_scale)]] pairs of networks of each kind (ridge regression: [[n(I15.mnist_scale_ridge)]] others, with batch norm, a few pairs of neurons); recorded.
+# **How sure.** MNIST, 512 units, 20 of the paper's 100 epochs, [[n(I15.mnist_scale)]] pairs of networks of each kind (ridge: [[n(I15.mnist_scale_ridge)]] others, with batch norm); recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -28,7 +28,7 @@
 # | … "in particular in later layers" | [true](#I18.later) | layer 4 over layer 2: [[I18.later:±]] |
 # | With them they "tend to exhibit higher subspace coherence values" (App. G.5) | [true](#I18.higher_w) | [[I18.higher_w:±]] times as high |
 #
-# **Open.** {term}`Coherence <coherence>` in layer 2: a second seed, 2 core-hours. Ours: whether both estimates rank pairs alike (two thousand networks); whether coherence is alike before training (a thousand untrained ones; now [[I18.start:.2f]] ([[I18.start:to]]) times as high with large fixed weights).
+# **Open.** {term}`Coherence <coherence>` in layer 2: a second seed, 2 core-hours. Ours: whether both estimates rank pairs alike (two thousand networks); whether coherence is alike before training (a thousand untrained ones; large fixed weights: [[I18.start:.2f]] ([[I18.start:to]]) times as high).
 #
 # **For the authors.** No sentence to change; in App. G.3 say in words what the figures show.
 
