@@ -649,6 +649,16 @@ claims.check("P3.zero_one_output", zeros_scalar or 1, n=len(zeros_scalar))
 claims.check("P4.keeps_critical", dimensions or 3, n=len(dimensions))
 falling = [negative > 0 for negative, _ in counted]
 claims.check("P4.valley", float(np.mean(falling or [0])), n=len(falling))
+within = []  # in the dimensions E of the smaller network, (its size, size)
+for p, H in zip(everything, hessians, strict=True):
+    _, E = embed(
+        p.small, torch.eye(p.small.size, dtype=H.dtype), p.layer, p.neuron
+    )
+    within.append(bool(inertia(E @ H @ E.T, ZERO).negative))
+share = float(np.mean(within or [1]))
+claims.check(
+    "P4.valley_within", share, n=len(within), rival=float(np.mean(falling or [0]))
+)
 
 # %% Plot one spectrum
 figure, axis = figures.panels(height=3.3)
