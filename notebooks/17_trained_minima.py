@@ -26,7 +26,7 @@
 # | “significantly decreases” by matching (sec. 4) | [true](#Z6.gain) | [[Z6.gain:to]] of it is left at $2M$ |
 # | counts: “This assumption holds true when the learning rate … is relatively small” (sec. 5) | [false, too even](#Z13.counts) | [[Z13.counts:to]] of the multinomial variance |
 # | the numbers of five type vectors “are almost the same” (app. B.2) | [true, by symmetry](#Z13.gradient_descent) | within [[high(Z13.gradient_descent):≤.3f]] of 1/5 each, [[n(Z13.gradient_descent)]] runs |
-# | sorted weights: “consistent with sampling from an exponential distribution”, but “not stable enough” (app. B.2) | [false from the printed start](#Z13.entries), [true of the step size and of $d$](#Z13.entries_unstable) | variance [[Z13.entries:.2f]] of that law's ([[Z13.entries_variance:.2f]] if $1/(md)$ is a variance); [[Z13.entries_unstable:.1f]]-fold by the step size, [[Z13.entries_unstable_d:.1f]]-fold by $d$ |
+# | sorted weights: “consistent with sampling from an exponential distribution”, but “not stable enough” (app. B.2) | [false from the printed start](#Z13.entries), [true of the step size](#Z13.entries_unstable) | variance [[Z13.entries:.2f]] of that law's ([[Z13.entries_variance:.2f]] if $1/(md)$ is a variance); [[Z13.entries_unstable:.1f]]-fold by the step size |
 # | lower than random minima “partly due to the sparsity … when $m$ is large and the learning rate is high” (sec. 4) | [true at a high rate](#Z9.attribution_high) | a zero row at width 36: in [[100 * low(Z9.attribution_high):≥.0f]] % or more; at rate ½ in [[100 * Z9.attribution_reference:to]] % |
 #
 # **Open.** Sparsity's part in Fig. 2, “slightly smaller”, “very similar” (sec. 4): its learning rate would decide.
@@ -320,7 +320,7 @@ claims.check(
 #
 # The *barrier* of a pair is the largest loss on the line between its networks, less that of the ends, on the {term}`paper's grid`
 # $\lambda = 0, 0.1, \dots, 1$: *direct*, or *permuted* by Algorithm 1. Z, Fig. 2 shows both for $M = 6$, $d = 8$, without its
-# learning rate. Four settings are tried, not those used for the counts: the first, step size ½ from the printed initial weights, is the
+# learning rate. Four settings are tried, the first three of them used for the counts, too: the first, step size ½ from the printed initial weights, is the
 # reference; in the last the step size decays with the width, as in Z, section 5, and crosses the threshold between $m = 24$ and $m = 36$.
 
 # %% Train the pairs, and compute their barriers

@@ -344,7 +344,7 @@ figures.numbers(
 # %% [markdown]
 # The paper says “we can construct permutation paths” and names no exception. Three readings of each of its two statements, recorded:
 #
-# | Read of | “decreases continuously until it is zero” | “a permutation point is finally reached” |
+# | Read as a claim about | “decreases continuously until it is zero” | “a permutation point is finally reached” |
 # | --- | --- | --- |
 # | some pairs | [true](#P2.continuous_some): [[P2.continuous_some:.0f]] of [[n(P2.continuous_some)]] curves arrive without a fold | [true](#P2.reaches_some): [[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]] pairs |
 # | most pairs | [false](#P2.continuous_most): [[100 * P2.continuous_most:.0f]] %, half would be needed | [false](#P2.reaches_most): [[100 * P2.reaches_most:.0f]] % |

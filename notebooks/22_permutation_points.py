@@ -8,12 +8,12 @@
 #
 # *Double one neuron of a minimum (a permutation point): what kind of point is that in the larger network?*
 #
-# Critical, but not always a minimum or first-order saddle (one falling direction). With one output the loss falls in up to **[[P3.at_most_one]] directions** ([[n(P3.at_most_one)]] points; stated: at most one). With three, as few as **[[P3.zero:.0f]]** is flat (stated: three); for almost all targets the loss falls in at least two.
+# Critical, but not always a minimum or first-order saddle (one falling direction). With one output the loss falls in up to **[[P3.at_most_one]] directions** ([[n(P3.at_most_one)]] points; stated: at most one). With three outputs as few as **[[P3.zero:.0f]]** is flat (stated: $\ge 3$); almost always the loss falls in two or more.
 #
 # :::{glue:figure} fig_directions
 # :alt: Six rows, for one, two and four inputs and one or three outputs, against the number of negative eigenvalues from 0 to 5. A grey band marks 0 and 1, what the paper allows. Dots lie in the band and to its right. Small circles at 0, 1, 2 and 3 in the row of one output and two inputs are points constructed to have these numbers; a diamond at [[P3.at_most_one]] in the row of one output and four inputs is the largest recorded number with one output.
 #
-# Negative eigenvalues of the Hessian at permutation points: lines, what the theorem allows; area of a dot, share of the points in this run; circles, points built for it (0 is a minimum); diamond, largest recorded number, one output.
+# Negative eigenvalues of the Hessian at permutation points: lines, what the theorem allows; area of a dot, share of the points in this run; circles, points constructed to have these numbers (0 is a minimum); diamond, largest recorded number, one output.
 # :::
 #
 # **How sure.** The numbers of directions are proved ({prf:ref}`thm-inertia`); at [[n(P3.inertia)]] of [[n(P3.critical)]] recorded points the counts are clear of rounding error, and all of these agree. $n_{k-1}$, $n_{k+1}$: neurons of the layers before and after.

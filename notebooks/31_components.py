@@ -472,7 +472,7 @@ up_to_order = joined(misfit(3, 3), flat(swapped), flat(there))
 # | Two descents are connected | We find | Pairs in one component (recorded) |
 # | --- | --- | --- |
 # | up to permutation | [true](#G3.probable) | all [[n(G3.probable)]]; [[100 * G3.probable:to]] % |
-# | as they are | [false of these networks: one pair of four](#G3.probable_direct) | [[100 * G3.probable_direct:±]] %, as {prf:ref}`prop-law` says |
+# | as they are | [false of these networks: one pair in four](#G3.probable_direct) | [[100 * G3.probable_direct:±]] %, as {prf:ref}`prop-law` says |
 
 # %%
 value, low, high = share(int(up_to_order.sum()), len(up_to_order))

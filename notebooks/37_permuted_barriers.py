@@ -23,7 +23,7 @@
 # | "unbounded even with neuron permutations" (sec. 5.2) | [true, like $m^{2k}$](#G5.unbounded) | power [[G5.unbounded:.4f]] · $k$, [[n(G5.unbounded)]] networks |
 # | Prop. 5.4, under an additional assumption | [true without it](#G5.without) | power [[G5.without:.4f]] · $k$, one neuron scaled |
 # | “lowering the loss barrier by including permutations of other neurons” (sec. 5.2) | [true, power still $2k$](#G5.lowered) | in the best of [[n(G5.lowered)]] networks to [[G5.lowered:.2g]] of it, at every large $m$ alike |
-# | alignment "improves mode connectivity" (sec. 5.1, of others' observations) | [true; straight lines only if wide](#G5.exponential) | at least the bound of {prf:ref}`thm-exponential` is left; measured, [[1 / G5.exponential:≥.1f]] times it or more |
+# | Straight lines between balanced linear networks, which sec. 5.1 joins by curves, need great width even in the best order (ours) | [true](#G5.exponential) | [[1 / G5.exponential:≥.1f]] times the bound of {prf:ref}`thm-exponential` or more is left |
 # | factor $\frac14$ for every degree (eq. 19) | [for $k = 1$ only](#G5.factor) | $2^{-(k+1)}$: [[G5.factor:.3f]] for $k = 2$ |
 #
 # **Open.** Nothing.
@@ -526,7 +526,7 @@ claims.check("G5.factor", worst, n=len(factors))
 #
 # ## What it means for merging networks
 #
-# Matching the neurons of two networks removes what their order has caused. Of what their scales have, it can lower the height, but in general not the growth with the scale. For {term}`homogeneous <homogeneous activation>` activations bring every neuron to one norm of its incoming weights first; then match. Between balanced linear layers of rank 1000 no permutation of a million neurons brings the barrier below {glue:text}`least_left(1000, 10**6):≥.2f` $\lVert Y \rVert^2$ ($Y$ orthogonal, {prf:ref}`thm-exponential`), while a rotation of the hidden layer leaves nothing.
+# Matching the neurons of two networks removes what their order has caused. Where their scales have caused a barrier, it can lower the height, but in general not the growth with the scale. For {term}`homogeneous <homogeneous activation>` activations bring every neuron to one norm of its incoming weights first; then match. Between two random balanced minima of linear layers of rank 1000 no permutation of a million neurons brings the barrier below {glue:text}`least_left(1000, 10**6):≥.2f` $\lVert Y \rVert^2$ ($Y$ orthogonal; with probability 0.99 at least, {prf:ref}`thm-exponential`), while a rotation of the hidden layer leaves nothing.
 #
 # **Read on.** [](33_unbounded_barriers.ipynb): the barrier before permutations. [](12_overlap_theorem.ipynb): random networks in which the best permutation does help. [](56_matchers.ipynb): ways to find a good permutation.
 

@@ -14,7 +14,7 @@
 # :name: fig-least-cost
 # :alt: Cost of the cheapest exchange, in units of the squared gap, against the number of neurons from 4 to 64. For trained parts of 0.3 of the distance it stays at 0.4, for 0.5 at 0. For 0.7 it falls to −12.8 at 64 neurons, for 0.9 to −25.6, by [[abs(I5.corollary):.1f]] for each neuron.
 #
-# A layer built for it, exact: pairs of neurons moved towards each other by $\rho$ times the distance of their fixed parts; the cheapest of all exchanges. Below 0 it saves weight.
+# Weight that the cheapest of all exchanges adds (below 0: saves), exact, in a constructed layer: pairs of neurons are moved towards each other by $\rho$ times the distance of their fixed parts.
 # :::
 #
 # **How sure.** Proved; checked on [[n(I5.theorem)]] exchanges, recorded. $\rho$: trained parts over the distance of fixed ones; $\gamma^2$: the least such sum of squared distances; $\varepsilon$: how far shares stray from $\mu$.

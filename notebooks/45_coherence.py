@@ -24,7 +24,7 @@
 # | "high midpoint barrier for low coherence" (Q4) | [true](#I13.rise_copy) | [[I13.rise_copy:±]] more at ten copies |
 # | "the same trend for a variant" (Q4) | [true](#I13.rise_frame) | [[I13.rise_frame:±]] more at ten pairs |
 # | Few copies make "certain directions … more expensive" (Q4) | [true: through the masks](#I13.mediated) | at one copy, with masks that let through as much as at ten: [[100 * I13.mediated:±]] % of row 2's rise |
-# | High coherence may "enable effective symmetry breaking" (Q4) | [true in narrow layers](#I13.width) | [[I13.width:±]] higher barrier with 1536 neurons than with 128 |
+# | High coherence may "enable effective symmetry breaking" (Q4) | [true of averages, in narrow layers](#I13.width) | barrier at one copy: [[I13.width:±]] higher with 1536 neurons than with 128 |
 # | Cause: neurons idle in one run, in use in the other (ours) | [true](#I13.switch) | [[100 * I13.switch:.1f]] % of what the averaged output lacks |
 #
 # **Open.** Nothing.
@@ -386,7 +386,7 @@ figures.show("fig_controls", figure)
 #
 # Of the paper's rise [[100 * I13.direct:±]] % remains if only the coherence falls and $v$ stays; [[100 * I13.mediated:±]] % appears if $v$ rises at coherence 1. So the coherence acts through what masks let neurons see. This is the effect that the paper describes, at its strongest: at coherence 1 reading out $a + b$ is infinitely expensive for nearly all neurons.
 #
-# The coherence alone does not decide. With the masks of ten copies and one copy enlarged to $\nu = 0.9$, the same neurons see both latents as at $\nu = 1/10$, and [[100 * I13.unequal:±]] % of the barrier is left (Evidence, *The same masks*). Nor is there less of it with the two masks of I, Example 4.3, which make one direction twenty times more expensive and whose inputs have the coherence $400/401$, nearly 1 (Evidence, *Two masks*).
+# The coherence alone does not decide. With the masks of ten copies and one copy enlarged to $\nu = 0.9$, the same neurons see both latents as at $\nu = 1/10$, and [[100 * I13.unequal:±]] % of the barrier is left (Evidence, *The same masks*). With the two masks of I, Example 4.3, too, the barrier is no lower where one direction is twenty times more expensive and the coherence is $400/401$, nearly 1, than where it is ½ (Evidence, *Two masks*).
 #
 # ## The barrier is made of neurons that only one network uses
 #

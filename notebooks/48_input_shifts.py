@@ -6,7 +6,7 @@
 # %% [markdown]
 # # Exchanging two inputs of a layer costs in proportion to its width
 #
-# *With some weights fixed, how much must squared trained ones grow if a layer's inputs change places?*
+# *If some weights of a layer are fixed, how much must the squared norm of the trained ones grow when its inputs change places?*
 #
 # By about the squared shift (the change of fixed parts' outputs) over $\mu$, the share of trained weights, after little training (proved). For the cheapest exchange the squared shift is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] times** the number of neurons × smallest squared input distance × fixed weights' variance, at 2048 neurons (limit: 2).
 #
@@ -26,7 +26,7 @@
 # | A reindexing costs about its squared shift over $\mu$, if trained parts are small beside it (Thm 4.7) | [true](#I7.bound) | relative error up to twice their ratio, all inputs seen alike; attained |
 # | … and so does the cheapest exchange (Cor. C.6) | [true](#I7.minimum) | same error, for ratios up to 1 |
 # | "Taking the minimum over all transpositions" (its proof) | [this step breaks](#I7.minimum_step) | where that error exceeds 1; we give another |
-# | "need not coincide" with all reindexings (footnote 6) | [true: one may be free](#I7.footnote) | shift [[I7.footnote:.0f]] in an example |
+# | The least cost of an exchange "need not coincide" with the least of all reindexings (footnote 6) | [true: one may be free](#I7.footnote) | shift [[I7.footnote:.0f]] in an example |
 #
 # **Open.** Nothing.
 #

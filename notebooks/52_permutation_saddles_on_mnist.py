@@ -340,7 +340,7 @@ least_of_saddles = float(min(saddles, default=0))
 claims.check("P8.mnist_first_order", least_of_saddles, n=len(saddles))
 
 # %% [markdown]
-# ## A path bounds the price of an exchange, a straight line does not find it
+# ## A path bounds the price of an exchange; no straight line follows it
 #
 # Two networks that are permuted copies of each other are joined by paths through permutation points, one exchange of two neurons after the other. To make two neurons alike, which is not yet an exchange, costs less for the most similar pair than for a random one.
 # Averaging the weights of the two goes straight and finds no such way: the other parameters do not make room for the merge.

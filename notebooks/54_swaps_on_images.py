@@ -17,7 +17,7 @@
 # Median size of a swap's cost with large fixed weights (of size $\sigma_F = 1$; W-MLP: some weights are fixed; syre-MLP: every weight has a fixed part) over that with weights fixed at zero, least of three hidden layers, by two estimates. Recorded on MNIST; bars: 99.9 % intervals.
 # :::
 #
-# **How sure.** MNIST, 512 units, 20 of the paper's 100 epochs, [[n(I15.mnist_scale)]] pairs of networks of each kind; recorded.
+# **How sure.** MNIST, 512 units, 20 of the paper's 100 epochs, [[n(I15.mnist_scale)]] pairs of networks of each kind (ridge regression: [[n(I15.mnist_scale_ridge)]] others, with batch norm, a few pairs of neurons); recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -290,7 +290,7 @@ axis.set_xlabel("times as expensive as with weights fixed at zero")
 figures.show("fig_recorded_swaps", figure)
 
 # %% [markdown]
-# The figures of I, App. G.3 come without words on what they show; we read them as *at least twice as large, in each of the three hidden layers*.
+# The figures of I, App. G.3 come without words on what they show; we read “larger” as *at least twice as large, in each of the three hidden layers*.
 #
 # | What is asked | Measured | We find |
 # | --- | --- | --- |
@@ -301,7 +301,7 @@ figures.show("fig_recorded_swaps", figure)
 # | at $\sigma_F = 1$ no cheap partners in layer 1 (App. G.2, Fig. 18): at most one for ten neurons | [[I15.mnist_diagonal:.0f]] | [true](#I15.mnist_diagonal) |
 # | ordinary MLPs: all costs 0 (sec. 4.2, Fig. 16) | 0, to rounding | [true](#I15.symmetric) |
 #
-# *Cheap* is less than a tenth of the median cost at $\sigma_F = 1$. The two estimates differ by a factor of [[10 ** (I15.mnist_scale - I15.mnist_scale_ridge):.1f]]; six pairs of networks do not show that they order the pairs of neurons alike ({ref}`what ridge regression sees <ridge-sees>`).
+# *Cheap* is less than a tenth of the median cost at $\sigma_F = 1$. The two estimates differ by a factor of [[10 ** (I15.mnist_scale - I15.mnist_scale_ridge):.1f]]; six networks with batch norm do not show that the two order the pairs of neurons alike ({ref}`what ridge regression sees <ridge-sees>`).
 
 
 # %% Shares and partners

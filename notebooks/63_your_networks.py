@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_left
 # :alt: Two rows on an axis from 0 to 100 per cent, with a line at 100 for no help and one at one half. Recorded dots with their intervals: matching the units leaves [[100 * X9.barrier:.0f]] ([[100 * X9.barrier:to]]) per cent of the barrier; keeping half of them beside each other leaves [[100 * X9.padding:.0f]] ([[100 * X9.padding:to]]) per cent of what the average of matched networks still loses.
 #
-# Blue: share of the barrier (largest rise of the loss on the line) that weight matching leaves. Green, of another quantity: share of what the average of matched networks loses to their ensemble that keeping half of the units side by side leaves (row 5). Recorded after {glue:text}`recorded_epochs` epochs, in the architecture where most is left; bars: 99.9 %. Lines of one pair: next picture.
+# Blue: share of the barrier (largest rise of the loss on the line) that weight matching leaves. Green, another quantity: the average of two matched networks has a higher loss than their ensemble (the mean of their outputs); share of this excess that is left if half of the units are kept side by side (row 5). Recorded after {glue:text}`recorded_epochs` epochs, in the architecture where most is left; bars: 99.9 %. Lines of one pair: next picture.
 # :::
 #
 # **How sure.** Recorded on [[n(X9.barrier)]] pairs of each architecture, trained on small digits; the share is that of the mean barrier over the pairs, in the architecture where it is largest.
@@ -21,10 +21,10 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | At most half of the rise is left (ours; "likely no loss barrier", which Zhan et al. quote, claims more) | [true](#X9.barrier) | [[100 * X9.barrier:.0f]] % ([[100 * X9.barrier:to]]) where most is left |
-# | Permutations give "multiple equivalent global minima" (Brea et al., abstract) | [true, to rounding](#X9.function) | in [[n(X9.function)]] matches: all pairs by weights, three by four matchers |
+# | Permutations give "multiple equivalent global minima" (Brea et al., abstract) | [true, to rounding](#X9.function) | in [[n(X9.function)]] matches: one pair of each architecture by four matchers, the others by weights |
 # | A random order of units is found again (ours) | [true, every unit](#X9.planted) | in all [[n(X9.planted)]] networks |
 # | Equation (16) is "the cost to swap neurons" $i$ and $j$ (Bürgin et al., sec. 4.3) | [true, to rounding](#X9.exchange) | [[n(X9.exchange)]] pairs of units |
-# | If half of the units of both are kept side by side and the rest averaged, a third or less of the excess loss is left (ours; MLP, CNN) | [true](#X9.padding) | at most [[100 * X9.padding:±]] % |
+# | If half of the units of both are kept side by side and the rest averaged, at most a third of the average's excess loss over the ensemble is left (ours; MLP, CNN) | [true](#X9.padding) | at most [[100 * X9.padding:±]] % |
 #
 # **Open.** Whether with half of the units kept an eighth or more is left in both ([[100 * X9.padding_law:±]] % where least): 1.6 core-hours. Other architectures: yours, by the command.
 #
@@ -190,7 +190,11 @@ figure, axis = figures.panels(height=2.1)
 for row, (part, name, colour) in enumerate(
     (
         ("X9.barrier", "barrier, units matched by weights", "blue"),
-        ("X9.padding", "loss to the ensemble, half of the units kept", "green"),
+        (
+            "X9.padding",
+            "excess over the ensemble, half of the units kept",
+            "green",
+        ),
     )
 ):
     said = dict(of=lambda share: 100 * share, digits=0)
@@ -224,7 +228,7 @@ figures.numbers(
 # %% [markdown] tags=["of-the-book"]
 # ## Five lines for any pair
 #
-# What the table rests on: match, follow the line before and after, merge. It is the whole experiment of Zhan et al. (Z) {cite:p}`zhan2025` on two networks of any architecture.
+# What the table rests on: match, follow the line before and after, merge. It is the experiment of Zhan et al. (Z) {cite:p}`zhan2025` on MNIST, for two networks of any architecture.
 
 # %% tags=["of-the-book"]
 matched = lmc.match(net_a, net_b, x, "weights", restarts, seed, signs=False)

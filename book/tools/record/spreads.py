@@ -4,6 +4,8 @@ import sys
 from collections import Counter
 from itertools import groupby
 
+from scipy.stats import norm, t
+
 from book.tools.read import papers, profiles, sources
 from book.tools.read.chapters import plural, short
 from book.tools.record import records
@@ -14,8 +16,8 @@ from lmc_helpers import claims
 from lmc_helpers.claims.needs import unmet
 from lmc_helpers.claims.numerals import people
 from lmc_helpers.claims.render import words
-from lmc_helpers.error_bars import widening
 
+TAIL = 0.9995  # of the two-sided level 10⁻³
 MANY = 1e4  # a larger factor of samples means that the value lies on the border
 
 
@@ -207,6 +209,6 @@ def content(runs: list[dict]) -> dict:
         "machines": found["machines"],
         "chapters_here": sorted(run["chapter"] for run in runs if "chapter" in run),
         "pythons": [(version, f"chapters, {on}" if on else "not tested") for version, on in ran.items()],
-        "student": ", ".join(f"{_digits(widening(n))} for {n}" for n in (2, 3, 4, 5)),
+        "student": ", ".join(f"{_digits(t.ppf(TAIL, n - 1) / norm.ppf(TAIL))} for {n}" for n in (2, 3, 4, 5)),
         "tolerances": {"exact": people(stated.exact), "sampled": people(stated.sampled)},
     }

@@ -17,7 +17,7 @@ from lmc_helpers.claims.render import words
 THEOREM = re.compile(r"(?<![\w.`-])(?:thm|prop|prp|lem|cor|def)-[\w-]*\w")
 #: How many of a kind hold, and what becomes of others: of one, of more, and their verdicts.
 HOLD = {RESULT: "results that take a computation to judge hold, as printed or as we read them"}
-HOLD[board.DERIVED] = "statements that an identity or a theorem decides hold, or are steps to one that does"
+HOLD[board.DERIVED] = "statements that an identity or a theorem decides hold"
 OTHERS = {
     ("does not", "do not"): (claims.CORRECTED, claims.FAILS),
     ("stays open", "stay open"): (claims.OPEN,),
@@ -96,13 +96,14 @@ def in_short(cells: list[board.Cell]) -> str:
     >>> said = in_short([board.Cell("holds", 29, 3, 20), board.Cell("not run", 2, 0), board.Cell("fails", 1, 0, 1)])
     >>> print(*said.split("; "), sep="\n")
     29 of 32 results that take a computation to judge hold, as printed or as we read them, 1 does not, 2 were not run
-    20 of 21 statements that an identity or a theorem decides hold, or are steps to one that does, 1 does not.
+    20 of 21 statements that an identity or a theorem decides hold, 1 does not.
     """
     said, found = [], board.totals({"": cells})
     for name, hold in HOLD.items():
         count = found[name]
         others = [(sum(count[verdict] for verdict in verdicts), words) for words, verdicts in OTHERS.items()]
-        told = [f"{count.total() - sum(n for n, _ in others)} of {count.total()} {hold}"]
+        steps = " or are false steps to one that does" if name == board.DERIVED and count[claims.BROKEN] else ""
+        told = [f"{count.total() - sum(n for n, _ in others)} of {count.total()} {hold}{steps}"]
         said += [", ".join(told + [f"{n} {words[n > 1]}" for n, words in others if n])] * bool(count.total())
     return "; ".join(said) + "."
 
