@@ -266,10 +266,10 @@ for p in vector:
     lopsided.append(gradient(p.loss, moved).norm().item())
 
 # %% Leave out points whose count rounding decides
-# An eigenvalue between 1e-11 and 1e-7 of the largest: rounding and sloppiness meet
+# An eigenvalue between 1e-13 and 1e-7 of the largest: rounding and sloppiness meet
 found = everything
 hessians = [hessian(p.loss, p.theta) for p in found]  # (p, p) each
-clear = [bool(separated(H, low=1e-11, high=1e-7)) for H in hessians]
+clear = [bool(separated(H, low=1e-13, high=1e-7)) for H in hessians]
 everything = [p for p, ok in zip(found, clear, strict=True) if ok]
 hessians = [H for H, ok in zip(hessians, clear, strict=True) if ok]
 kept = set(everything)
@@ -458,7 +458,7 @@ for outputs in (1, 2, 3):
         for theta in distinct(loss, minimal):
             for p in double_neurons(small, theta, x, y):
                 H = hessian(p.loss, p.theta)
-                if not separated(H, low=1e-11, high=1e-7):
+                if not separated(H, low=1e-13, high=1e-7):
                     continue
                 if (index := int(inertia(H, ZERO).negative)) < 2:
                     passes.append((outputs, at, index, 1.0, 1.0))
@@ -649,6 +649,16 @@ claims.check("P3.zero_one_output", zeros_scalar or 1, n=len(zeros_scalar))
 claims.check("P4.keeps_critical", dimensions or 3, n=len(dimensions))
 falling = [negative > 0 for negative, _ in counted]
 claims.check("P4.valley", float(np.mean(falling or [0])), n=len(falling))
+within = []  # in the dimensions E of the smaller network, (its size, size)
+for p, H in zip(everything, hessians, strict=True):
+    _, E = embed(
+        p.small, torch.eye(p.small.size, dtype=H.dtype), p.layer, p.neuron
+    )
+    within.append(bool(inertia(E @ H @ E.T, ZERO).negative))
+share = float(np.mean(within or [1]))
+claims.check(
+    "P4.valley_within", share, n=len(within), rival=float(np.mean(falling or [0]))
+)
 
 # %% Plot one spectrum
 figure, axis = figures.panels(height=3.3)
@@ -971,7 +981,7 @@ for small, theta, x, y in chosen:
     for copies in ((1, 2, 2), (2, 1, 2), (2, 2, 1), (3, 1, 1), (1, 1, 3)):
         net, many = replicate(small, theta, 1, copies)
         H = hessian(squared_loss(net, x, y), many)
-        if separated(H, low=1e-11, high=1e-7):
+        if separated(H, low=1e-13, high=1e-7):
             kind = inertia(H, ZERO)
             order_two.append((int(kind.negative), int(kind.zero)))
             predicted_two.append(tuple((np.array(copies) - 1) @ blocks))
