@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_compose
 # :alt: First panel, shares of units that go to the same unit directly and by way of a third network, for three hidden layers, by weights [[100 * X10.compose:.0f]] per cent in the first and less than that in the deeper ones, by activations [[100 * X10.compose_deep:≤.0f]] per cent at most in the deeper ones; all would be 100. Second panel, for 28 pairs of small networks the rank in weights of the order with the best midpoint, among the thousand nearest, on a logarithmic axis; they scatter over the whole range.
 #
-# First: units that go to the same unit directly and by way of a third network (ANI-1x, carbon atoms); dashed: all. Second, log axis: rank in weights of the best of the thousand nearest orders (madmom, 28 pairs); dashed: the nearest.
+# First: units that go to the same unit directly and by way of a third network (ANI-1x, carbon atoms); dashed: all. Second, log axis: rank in weights of the best of the thousand nearest orders (madmom, 28 pairs).
 # :::
 #
 # **How sure.** Measured once, on every network: 8 of ANI-1x (molecules), 8 of madmom (music), [[n(X10.nullity)]] of SpliceAI (DNA), [[n(X10.hubs)]] of mhcnuggets (receptors). Only inputs are sampled; criteria were committed before.
