@@ -17,7 +17,7 @@
 # Median size of a swap's cost with large fixed weights (of size $\sigma_F = 1$; W-MLP: some weights are fixed; syre-MLP: every weight has a fixed part) over that with weights fixed at zero, least of three hidden layers, by two estimates. Recorded on MNIST; bars: 99.9 % intervals.
 # :::
 #
-# **How sure.** MNIST, 512 units, 20 of 100 epochs, [[n(I15.mnist_scale)]] pairs of networks of each kind (ridge: [[n(I15.mnist_scale_ridge)]] others, with batch norm); recorded.
+# **How sure.** MNIST, 512 units, 20 of 100 epochs; recorded, [[n(I15.mnist_scale)]] pairs of networks of each kind (ridge: [[n(I15.mnist_scale_ridge)]] others).
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
