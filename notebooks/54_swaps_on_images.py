@@ -301,7 +301,7 @@ figures.show("fig_recorded_swaps", figure)
 # | at $\sigma_F = 1$ no cheap partners in layer 1 (App. G.2, Fig. 18): at most one for ten neurons | [[I15.mnist_diagonal:.0f]] | [true](#I15.mnist_diagonal) |
 # | ordinary MLPs: all costs 0 (sec. 4.2, Fig. 16) | 0, to rounding | [true](#I15.symmetric) |
 #
-# *Cheap* is less than a tenth of the median cost at $\sigma_F = 1$. The two estimates differ by a factor of [[10 ** (I15.mnist_scale - I15.mnist_scale_ridge):.1f]]; six networks with batch norm do not show that the two order the pairs of neurons alike ({ref}`what ridge regression sees <ridge-sees>`).
+# *Cheap* is less than a tenth of the median cost at $\sigma_F = 1$. The two estimates differ by a factor of [[10 ** (I15.mnist_scale - I15.mnist_scale_ridge):.1f]]; [[n(I15.mnist_scale_ridge)]] networks of each kind, with batch norm, do not show that the two order the pairs of neurons alike ({ref}`what ridge regression sees <ridge-sees>`).
 
 
 # %% Shares and partners
