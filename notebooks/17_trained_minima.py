@@ -602,7 +602,7 @@ figures.show("fig_scale", figure)
 # :::
 #
 # From small weights training shares the work more evenly than chance, so that two networks agree on more of it without having met; theorems on random
-# minima then describe the barrier neither in its peak nor in its size. From larger weights the counts of wide networks are less even, from standard deviation 1 as uneven
+# minima then describe the barrier neither in its peak nor in its size. From larger weights the counts of wide networks are less even, from standard deviation 1 about as uneven
 # as random ones ({claim}`Z13.counts_from_largest`). But at every scale the smallest rows are larger than random ones ({claim}`Z13.smallest_rows`). At $m = 24$ both effects cancel near
 # $1/\sqrt d$, where rows start with norms near 1 ({claim}`Z6.from_larger`); from larger weights the second is left, and the barrier is *higher* than that of random minima
 # ({claim}`Z6.from_largest`).

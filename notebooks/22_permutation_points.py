@@ -8,7 +8,7 @@
 #
 # *Double one neuron of a minimum (a permutation point): what kind of point is that in the larger network?*
 #
-# Critical, but not always a minimum or first-order saddle (one falling direction). With one output the loss falls in up to **[[P3.at_most_one]] directions** ([[n(P3.at_most_one)]] points; stated: at most one). With three outputs as few as **[[P3.zero:.0f]]** is flat (stated: $\ge 3$); almost always the loss falls in two or more.
+# Critical, but not always a minimum or first-order saddle (one falling direction). With one output the loss falls in up to **[[P3.at_most_one]] directions** ([[n(P3.at_most_one)]] points; stated: at most one). With three outputs as few as **[[P3.zero:.0f]]** direction is flat (stated: $\ge 3$); almost always the loss falls in two or more.
 #
 # :::{glue:figure} fig_directions
 # :alt: Six rows, for one, two and four inputs and one or three outputs, against the number of negative eigenvalues from 0 to 5. A grey band marks 0 and 1, what the paper allows. Dots lie in the band and to its right. Small circles at 0, 1, 2 and 3 in the row of one output and two inputs are points constructed to have these numbers; a diamond at [[P3.at_most_one]] in the row of one output and four inputs is the largest recorded number with one output.
@@ -21,7 +21,7 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | "at most one negative eigenvalue" (sec. 4.2) | [false: more occur](#P3.at_most_one) | with one output [[P3.at_most_one]] seen, 5 possible (four inputs); [[P3.reached]] at points that paths reach |
-# | "at least $n_{k+1}$ vanishing" ones (sec. 4.2) | [false: at least one](#P3.zero) | down to [[P3.zero:.0f]] of 3, at [[n(P3.zero)]] points; true with one output |
+# | "at least $n_{k+1}$ vanishing" ones (sec. 4.2) | [false: at least one](#P3.zero) | down to [[P3.zero:.0f]] of 3 ([[n(P3.zero)]] points); true with one output |
 # | "$n_{k+1}$-dimensional hyperplane of critical points" (sec. 4.2) | [false: a part of it](#P4.plateau_critical) | down to [[P4.plateau_critical:.0f]] of 3 dimensions |
 # | "a line of critical points" (sec. 4.2) | [true](#P4.line) | gradient at most [[P4.line:≤.0e]], [[n(P4.line)]] points |
 # | "equal-loss" permutations (sec. 4.2) | [true, of all neurons](#P4.all) | the loss is constant to [[P4.exchange:≤.1e]] |
@@ -408,7 +408,7 @@ claims.check("P4.line", on_line or 0, n=len(on_line), rival=rival)
 # | "at least $n_{k+1}$ vanishing eigenvalues", three outputs | [false](#P3.zero): down to [[P3.zero:.0f]] | [true](#P3.zero_reached), as $J = 0$ there |
 # | "space … of critical points", three outputs | [false](#P4.plateau_critical): down to [[P4.plateau_critical:.0f]] dimension | [true](#P4.plateau_reached), as $J = 0$ there |
 #
-# Paths that end with bounded output weights end where $J = 0$ ([](21_merging_neurons.ipynb)). With several outputs none was found that does, so the last two entries of that column are measured at points made for it and decide no headline.
+# Paths that end with bounded output weights end where $J = 0$ ([](21_merging_neurons.ipynb)). With several outputs none was found that does, so the last two entries of that column are measured at points constructed to have $J = 0$ and decide no headline.
 #
 # ## Two neurons go round each other, below the point
 #

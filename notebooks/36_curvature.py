@@ -24,7 +24,7 @@
 # | The chord's loss is within $C_L d_{\max}$ of the curve's, $C_L$ a Lipschitz constant (eq. 9) | [false for long curves](#G11.loss) | [[G11.loss:.3f]] $C_L d_{\max}$ |
 # | “When the group action induces curves with bounded curvature, Theorem 6.2 applies.” (sec. 6.2) | [true of random curves](#G11.sampled), [false of long turns](#G11.sampled_rotations) | rotations by more than half a turn: up to [[G11.sampled_rotations:≤.3f]] times; the curve of row 1: [[G11.distance:.1f]] times |
 # | “If the curvatures are small, then there exists an approximately straight line” (sec. 6.2) | [false for long curves](#G11.small) | every path along the chord, within a tenth of its length, reaches [[G11.small:.2f]] of the zero network's loss |
-# | “One possible explanation is that there always exists a $\gamma$ … close to the line” (sec. 7) | [true where the line has no rise](#G11.always_flat) | else up to [[G11.always:≤.3f]] of the chord's length away |
+# | “One possible explanation is that there always exists a $\gamma$ … close to the line” (sec. 7) | [true where the line has no rise](#G11.always_flat) | else up to [[G11.always:≤.3f]] of the chord's length away (two square layers) |
 #
 # **Open.** Nothing.
 #

@@ -16,7 +16,7 @@
 # Rise of the loss halfway (the barrier). Each of two numbers is copied to one input (coherence 1) up to ten (coherence 1/10). Green: neurons that never fire are removed. Dots with 99.9 % bars: recorded, as is the share; faint: this run, few masks.
 # :::
 #
-# **How sure.** Recorded: [[n(I13.lmc_copy)]] masks at one copy, [[n(I13.rise_copy)]] at ten, [[n(I13.unused)]] in controls. LMC: linear mode connectivity.
+# **How sure.** Recorded: [[n(I13.lmc_copy)]] masks at one copy, [[n(I13.rise_copy)]] at ten (random frame: [[n(I13.rise_frame)]]), [[n(I13.unused)]] in controls. LMC: linear mode connectivity.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |

@@ -27,7 +27,7 @@
 # | Unmatched, the {term}`NLL <negative log-likelihood>` is "constantly large for all widths we have examined" (sec. 6) | [true](#Z12.direct) | [[100 * Z12.direct:.0f]] % ([[100 * low(Z12.direct):.0f]] to [[100 * high(Z12.direct):.0f]]) of that of guessing, where least |
 # | The peak "doesn't change according to depths, but it got bigger" with the data (Fig. 14) | [open, no peak seen](#Z18.mnist) | two to six layers; CIFAR-10: only an altered copy at hand |
 #
-# **Open.** A peak by weights: 18 more groups (ten take {glue:text}`hours_steps` core-hours). Rows 2 and 3: 12 and 50 times as many. A rise from width 6: one more group. Row 5: more widths, CIFAR-10's files. 200 epochs: {glue:text}`hours_long` core-hours.
+# **Open.** A peak by weights: 18 more groups (ten take {glue:text}`hours_steps` core-hours). Rows 2 and 3: 12 and 50 times as many. Whether it rises from width 6 on: one more group. Row 5: more widths, CIFAR-10's files. 200 epochs: {glue:text}`hours_long` core-hours.
 #
 # **For the authors.** Print with Fig. 7 which algorithm found the permutation (where it matters most, a factor of [[1 / Z11.matcher:.1f]], [[1 / Z11.matcher:to]]), and whether "10000 epochs" are steps.
 
@@ -331,7 +331,7 @@ claims.check("Z11.peak_activations", span(ends("activations")), **twice)
 # %% [markdown]
 # ## It matters more which algorithm looks for the permutation
 #
-# Where the two matchers differ most, activation matching leaves [[100 * Z11.matcher:.0f]] % ([[100 * Z11.matcher:to]]) of the barrier that weight matching leaves ({claim}`Z11.matcher`); we had expected no difference; this number rules that out ({claim}`Z11.matcher_same`, added since, awaits the next record).
+# Where the two matchers differ most, activation matching leaves [[100 * Z11.matcher:.0f]] % ([[100 * Z11.matcher:to]]) of the barrier that weight matching leaves ({claim}`Z11.matcher`). We had expected no difference, which this number rules out ({claim}`Z11.matcher_same`, added since, awaits the next record).
 # The verdicts on Fig. 8 depend on the matcher, too. Its sentences are about the share of the {term}`direct barrier`, that between networks in the order in which they were trained, which a permutation leaves:
 #
 # | Matched by | Share left at $m = 25$: half or more? | Share left at 25 over that at 100: 2 or more? |

@@ -28,7 +28,7 @@
 # | … "in particular in later layers" | [true](#I18.later) | layer 4 over layer 2: [[I18.later:±]] |
 # | With them they "tend to exhibit higher subspace coherence values" (App. G.5) | [true](#I18.higher_w) | [[I18.higher_w:±]] times as high |
 #
-# **Open.** {term}`Coherence <coherence>` in layer 2: a second seed, 2 core-hours. Ours: whether both estimates rank pairs alike (two thousand networks); whether coherence is alike before training (a thousand untrained ones; large fixed weights: [[I18.start:.2f]] ([[I18.start:to]]) times as high).
+# **Open.** {term}`Coherence <coherence>` in layer 2: a second seed, 2 core-hours. Ours: whether both estimates rank pairs alike (two thousand networks); whether coherence is alike before training (a thousand untrained networks; large fixed weights: [[I18.start:.2f]] ([[I18.start:to]]) times as high).
 #
 # **For the authors.** No sentence to change; in App. G.3 say in words what the figures show.
 

@@ -16,8 +16,8 @@ from lmc_helpers.claims.render import words
 #: A label of a theorem of this book in a text of the ledger.
 THEOREM = re.compile(r"(?<![\w.`-])(?:thm|prop|prp|lem|cor|def)-[\w-]*\w")
 #: How many of a kind hold, and what becomes of others: of one, of more, and their verdicts.
-HOLD = {RESULT: "results that take a computation to judge hold, as printed or as we read them"}
-HOLD[board.DERIVED] = "statements that an identity or a theorem decides hold"
+HOLD = {RESULT: ("results that take a computation to judge", "hold, as printed or as we read them")}
+HOLD[board.DERIVED] = ("statements that an identity or a theorem decides", "hold")
 OTHERS = {
     ("does not", "do not"): (claims.CORRECTED, claims.FAILS),
     ("stays open", "stay open"): (claims.OPEN,),
@@ -95,17 +95,17 @@ def in_short(cells: list[board.Cell]) -> str:
 
     >>> said = in_short([board.Cell("holds", 29, 3, 20), board.Cell("not run", 2, 0), board.Cell("fails", 1, 0, 1)])
     >>> print(*said.split("; "), sep="\n")
-    29 of 32 results that take a computation to judge hold, as printed or as we read them, 1 does not, 2 were not run
-    20 of 21 statements that an identity or a theorem decides hold, 1 does not.
+    Of 32 results that take a computation to judge, 29 hold, as printed or as we read them, 1 does not, 2 were not run
+    of 21 statements that an identity or a theorem decides, 20 hold, 1 does not.
     """
     said, found = [], board.totals({"": cells})
-    for name, hold in HOLD.items():
+    for name, (what, hold) in HOLD.items():
         count = found[name]
         others = [(sum(count[verdict] for verdict in verdicts), words) for words, verdicts in OTHERS.items()]
-        steps = " or are false steps to one that does" if name == board.DERIVED and count[claims.BROKEN] else ""
-        told = [f"{count.total() - sum(n for n, _ in others)} of {count.total()} {hold}{steps}"]
+        steps = ", or are false steps in the proof of one that does" if name == board.DERIVED and count[claims.BROKEN] else ""
+        told = [f"of {count.total()} {what}, {count.total() - sum(n for n, _ in others)} {hold}{steps}"]
         said += [", ".join(told + [f"{n} {words[n > 1]}" for n, words in others if n])] * bool(count.total())
-    return "; ".join(said) + "."
+    return sentence("; ".join(said))
 
 
 def report(found: Findings, letter: str) -> dict:
