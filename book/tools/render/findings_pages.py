@@ -18,6 +18,7 @@ THEOREM = re.compile(r"(?<![\w.`-])(?:thm|prop|prp|lem|cor|def)-[\w-]*\w")
 #: How many of a kind hold, and what becomes of others: of one, of more, and their verdicts.
 HOLD = {RESULT: ("results that take a computation to judge", "hold, as printed or as we read them")}
 HOLD[board.DERIVED] = ("statements that an identity or a theorem decides", "hold")
+STEPS = ", or are false steps in the proof of one that does"
 OTHERS = {
     ("does not", "do not"): (claims.CORRECTED, claims.FAILS),
     ("stays open", "stay open"): (claims.OPEN,),
@@ -102,8 +103,8 @@ def in_short(cells: list[board.Cell]) -> str:
     for name, (what, hold) in HOLD.items():
         count = found[name]
         others = [(sum(count[verdict] for verdict in verdicts), words) for words, verdicts in OTHERS.items()]
-        steps = ", or are false steps in the proof of one that does" if name == board.DERIVED and count[claims.BROKEN] else ""
-        told = [f"of {count.total()} {what}, {count.total() - sum(n for n, _ in others)} {hold}{steps}"]
+        steps = name == board.DERIVED and count[claims.BROKEN]
+        told = [f"of {count.total()} {what}, {count.total() - sum(n for n, _ in others)} {hold}" + STEPS * bool(steps)]
         said += [", ".join(told + [f"{n} {words[n > 1]}" for n, words in others if n])] * bool(count.total())
     return sentence("; ".join(said))
 
