@@ -104,7 +104,8 @@ def in_short(cells: list[board.Cell]) -> str:
         count = found[name]
         others = [(sum(count[verdict] for verdict in verdicts), words) for words, verdicts in OTHERS.items()]
         steps = STEPS * (name == board.DERIVED and count[claims.BROKEN] > 0)
-        told = [f"of {count.total()} {what}, {count.total() - sum(n for n, _ in others)} {hold}{steps}"]
+        missed = sum(n for n, _ in others)
+        told = [f"of {count.total()} {what}, {count.total() - missed if missed else 'all'} {hold}{steps}"]
         said += [", ".join(told + [f"{n} {words[n > 1]}" for n, words in others if n])] * bool(count.total())
     return sentence("; ".join(said))
 
