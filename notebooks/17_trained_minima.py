@@ -27,7 +27,7 @@
 # | counts: “This assumption holds true when the learning rate … is relatively small” (sec. 5) | [false, too even](#Z13.counts) | [[Z13.counts:to]] of the multinomial variance |
 # | the numbers of five type vectors “are almost the same” (app. B.2) | [true, by symmetry](#Z13.gradient_descent) | within [[high(Z13.gradient_descent):≤.3f]] of 1/5 each, [[n(Z13.gradient_descent)]] runs |
 # | sorted weights: “consistent with sampling from an exponential distribution”, but “not stable enough” (app. B.2) | [false from the printed start](#Z13.entries), [true of step size and $d$](#Z13.entries_unstable) | variance [[Z13.entries:.2f]] of that law's ([[Z13.entries_variance:.2f]] if $1/(md)$ is a variance); changes [[Z13.entries_unstable:.1f]]-fold with step size, [[Z13.entries_unstable_d:.1f]]-fold with $d$ |
-# | lower than random minima “partly due to the sparsity … when $m$ is large and the learning rate is high” (sec. 4) | [true at a high rate](#Z9.attribution_high) | a zero row at width 36: in [[100 * low(Z9.attribution_high):≥.0f]] % or more; at rate ½ in [[100 * Z9.attribution_reference:to]] % |
+# | lower barriers “partly due to the sparsity … when $m$ is large and the learning rate is high” (sec. 4) | [true at a high rate](#Z9.attribution_high) | a zero row at width 36: in [[100 * low(Z9.attribution_high):≥.0f]] % or more; at rate ½ in [[100 * Z9.attribution_reference:to]] % |
 #
 # **Open.** Sparsity's part in Fig. 2, “slightly smaller”, “very similar” (sec. 4): its learning rate would decide. Row 5 for $m$, $M$.
 #

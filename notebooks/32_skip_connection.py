@@ -24,7 +24,7 @@
 # | “has 3 connected components”, $\varepsilon \neq 0$ (Prop. 4.3) | [true](#G2.n1_positive) | on all [[n(G2.n1_positive) + n(G2.n1_negative)]] grids |
 # | “skip connections reduce this number” (abstract) | [true over two layers](#G2.reduces) | to 3 of 4 (single weights), 2 of 4 (wider); over one layer not |
 # | “Two components of $S_1$ are connected to $S_0$” (sec. 4.2) | [true](#G2.decomposition) | 2 of 4, in all [[n(G2.decomposition)]] cases ($S_0$: $W_1 = 0$) |
-# | Ours (future work of theirs, sec. 4.2): with $\varepsilon = 1$ and a branch that starts at a tenth of its size training ends in one piece | [true](#G2.trained) | [[100 * G2.trained:to]] % of pairs; half from the usual size, a quarter without a skip |
+# | With $\varepsilon = 1$ and a branch that starts at a tenth of its size training ends in one piece (ours) | [true](#G2.trained) | [[100 * G2.trained:to]] % of pairs; half from the usual size, a quarter without a skip |
 #
 # **Open.** Nothing.
 #
