@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_skip_components
 # :alt: The plane of the first two weights coloured by piece of the minimum, each piece numbered. First panel, without the skip connection: four quadrants, numbered 1 to 4. Second panel, with it: one region around both axes, between the branches of a hyperbola, numbered 1, and two regions beyond the branches, numbered 2 and 3.
 #
-# The pieces for $1 \times 1$ weights, $W_1$ and $W_2$ those of the branch; white: third weight above 4 in size. With the skip connection the axes are in the minimum.
+# The pieces for $1 \times 1$ weights, $W_1$ and $W_2$ those of the branch; white: third weight above 4 in size. With the skip the axes are minima.
 # :::
 #
 # **How sure.** Proved; counted on exact grids, and by walks that never look at signs; training on [[n(G2.trained)]] pairs; recorded.
