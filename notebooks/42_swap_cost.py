@@ -8,7 +8,7 @@
 #
 # *With some weights fixed, how much must the others' squared norm grow if neurons exchange functions?*
 #
-# After little training, by about the summed squared distances of the fixed parts of neurons that change places, over $\mu$, the mean share of trained weights (proved). While trained parts are below **half** these distances (**0.366** if shares stray by $\mu/2$), every exchange adds weight; beyond, some may save it.
+# After little training, by about the summed squared distances of fixed parts of neurons that change places, over $\mu$, the mean share of trained weights (proved). While trained parts are below **half** the distances themselves (**0.366** if shares stray by $\mu/2$), every exchange adds weight; beyond, some may save it.
 #
 # :::{glue:figure} fig_least
 # :name: fig-least-cost
