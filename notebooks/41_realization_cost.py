@@ -8,7 +8,7 @@
 #
 # *What can one neuron compute if parts of its weights are fixed, and at what price?*
 #
-# An affine space of functions, each at the price of its distance from the fixed part, as the paper proves: no exception in **[[n(I2.dimension)]]** neurons. For ReLU the paper assumes that inputs occurring with their negatives span the space, which fails behind another ReLU; spanning active inputs suffice (proved).
+# An affine space of functions, each costing its distance from the fixed part, as the paper proves: no exception in **[[n(I2.dimension)]]** neurons. For ReLU the paper assumes that inputs occurring with their negatives span the space. Behind another ReLU that fails, but active inputs that span it suffice (proved).
 #
 # :::{glue:figure} fig_two_ellipses
 # :alt: The functions of cost at most one in the plane of a, an upright and a lying ellipse that cross. For epsilon 0.7 they are a little flattened, for 0.2 narrow. A marked function with a_1 = 0 lies inside the upright ellipse of neuron 2, where it costs 0.6 and 0.5, and, for 0.2, far outside the lying one of neuron 1, where it costs 0.9 and 2.5.

@@ -22,7 +22,7 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | At most half of the rise is left (ours; "likely no loss barrier", which Zhan et al. report, claims more) | [true](#X1.digits_permutation) | [[100 * X1.digits_permutation:±]] % is left (rescaled, too) |
-# | "all permutations of neurons in a given layer can be performed at equal loss" (Brea et al., sec. 1) | [true, for one merge](#X1.digits_merge) | [[100 * X1.digits_merge:±]] % of the barrier |
+# | "all permutations of neurons in a given layer can be performed at equal loss" (Brea et al., sec. 1) | [true, at the price of one merge](#X1.digits_merge) | [[100 * X1.digits_merge:±]] % of the barrier |
 # | "paths … that lead through a ‘permutation point’" (Brea et al., abstract) | [true; from index 2 on a lower one goes round it](#P3.round) | odd permutations: none below a loss of $(\frac14 - \frac1{2\pi})/d$, $d$ neurons and inputs (proved) |
 # | "the error barrier … between two solutions can be arbitrarily large" (Zhao et al., sec. 5.2) | [true, but not between these](#X1.digits_scale) | rescaling changes the rest by [[100 * (X1.digits_scale - 1):±]] % |
 # | With half of the incoming weights fixed at most half of the rise is left (ours; for Bürgin et al. see [53](53_asymmetric_mlps.ipynb)) | [true](#X1.fixed_direct) | [[100 * X1.fixed_direct:±]] % of the barrier is left |
