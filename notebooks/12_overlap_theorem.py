@@ -26,7 +26,7 @@
 # | the limit is $1 - \sqrt{t(1 - t)/\pi}$, $t = M/m$ (eq. 16) | [too low](#Z3.limit) | [[Z3.limit:.4f]] at $2M$, printed 0.7179 ({prf:ref}`thm-limit`) |
 # | “decreases first and then increases” (sec. 3) | [true](#Z3.turns_once) | proved for every $M$ ({prf:ref}`thm-unimodal`) |
 # | $M = 6$: least at “approximately” $2M = 12$ (sec. 3, on Fig. 1) | [true, within one neuron](#Z3.minimum_at_6) | at [[Z3.minimum_at_6:.0f]] |
-# | $M = 20$: least at “approximately” $2M = 40$ (sec. 3, on Fig. 1) | [true, within a fifth](#Z3.minimum_at_20_roughly) | at [[Z3.minimum_at_20:.0f]]: a flat valley, read off a plot |
+# | $M = 20$: least at “approximately” $2M = 40$ (sec. 3, on Fig. 1) | [true, within a fifth](#Z3.minimum_at_20_roughly) | at [[Z3.minimum_at_20:.0f]]: six neurons off, but a flat valley read off a plot |
 # | the share $T(m, M) \to 1$ “when $m \to \infty$” (Theorem 5) | [true, like $m^{-1/2}$](#Z3.tends_to_one) | $1 - T \sim \sqrt{(M - 1)/(\pi m)}$ ({prf:ref}`thm-bound`) |
 #
 # **Open.** Nothing.

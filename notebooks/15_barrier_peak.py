@@ -411,7 +411,7 @@ claims.check(
 # ## For random minima, avoid twice the width of the task
 #
 # Among random minima at least as wide as the teacher, those of about twice its width are the hardest to merge: they have room for
-# many neurons without a partner, and these are not yet small. The maximum is broad, so that no fine tuning of the width helps; a
+# many neurons without a partner, and these are not yet small. The maximum is broad, so that no fine-tuning of the width helps; a
 # few times wider does. Trained networks peak elsewhere ([](17_trained_minima.ipynb)), and narrower ones can be harder still
 # ([](19_double_descent.ipynb)); [](51_width_barriers.ipynb) looks for the peak on MNIST.
 #

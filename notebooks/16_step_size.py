@@ -25,7 +25,7 @@
 # | “zero rows appear in the solution” (sec. 5) | [true](#Z10.zero_rows) | in at least [[100 * low(Z10.zero_rows):≥.0f]] % of networks at 1.1 times the threshold |
 # | “the PQI”, an index of sparsity, “also increases rapidly” (sec. 5) | [true](#Z10.jump) | [[Z10.jump:to]] times as fast as below the threshold, where least |
 # | “may be related to the loss landscape” (sec. 5) | [true: stability](#Z10.place) | at [[low(Z10.place):.2f]] to [[high(Z10.place):.2f]] times the threshold in closed form |
-# | threshold: “learning rate $= 2$ here” (sec. 5) | [true at $m = 12$](#Z10.two) | not at $m = 9$ ($M = 6$, $d = 8$) |
+# | “beyond this threshold, for example, learning rate $= 2$ here” (sec. 5) | [true at $m = 12$](#Z10.two) | below it at $m = 9$ ($M = 6$, $d = 8$) |
 # | the barrier “first goes up” (Fig. 13) | [open](#Z17.up) | slope from [[low(Z17.up):.2f]] to [[high(Z17.up):.2f]]; a rise would be 0.1 or more |
 # | “and then goes down” (Fig. 13) | [true](#Z17.down) | to [[Z17.down:.2f]] ([[Z17.down:to]]) of that below the threshold, or lower |
 #

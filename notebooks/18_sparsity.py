@@ -23,9 +23,10 @@
 # | --- | --- | --- |
 # | “with a smaller learning rate the PQI of minima is smaller” (sec. 5) | [true at every width](#Z9.smaller_rate) | where least, by [[Z9.smaller_rate:to]] |
 # | “the uniformly sampled minima have the smallest PQI” (sec. 5) | [true for equal entries](#Z9.uniform_least_equal), [false for uniform ones, small steps](#Z9.uniform_least) | equal entries: true, by [[Z9.uniform_least_equal:to]]; uniform ones: true with large steps, by [[Z9.uniform_least_large:±]]; false with small ones, by [[-Z9.uniform_least:±]] |
-# | if large, “the PQI also increases with the increase in network width” (sec. 5) | [true for a rate like $m^{-1/2}$](#Z9.width) | [[Z9.width:to]] per unit of $\ln m$ more than with small steps; with a rate like $1/m$ [[-Z9.width_inverse:to]] less |
+# | “When the learning rate is large, the PQI also increases with the increase in network width” (sec. 5) | [true for a rate like $m^{-1/2}$](#Z9.width) | [[Z9.width:to]] per unit of $\ln m$ more than with small steps; with a rate like $1/m$ [[-Z9.width_inverse:to]] less |
+# | “this phenomenon is not evident when the learning rate is low” (sec. 5) | [true](#Z9.width_small) | [[Z9.width_small:±]] per unit of $\ln m$ (evident: 0.01) |
 #
-# **Open.** “this phenomenon is not evident when the learning rate is low” (sec. 5): the index grows by [[Z9.width_small:±]] per unit of $\ln m$ (evident: 0.01); half a core-hour decides.
+# **Open.** Nothing.
 #
 # **For the authors.** Print *minima with equal entries have the smallest PQI*: for uniform ones it is true only with a large learning rate, on average over widths. State the learning rates of Fig. 5 and how they decay.
 

@@ -28,7 +28,7 @@
 # | “way more lower” for larger $M$ (Fig. 10) | [true for $M = 30$](#Z14.lower_30) | [[Z14.lower_30:to]] of random minima's; $M = 12$: open, [[Z14.lower:to]] |
 # | “decreasing when $d$ is going up” (Fig. 11; $d$ inputs) | [true](#Z15.trained) | like $d$ to the power [[Z15.trained:to]] |
 #
-# **Open.** Is the barrier for $M = 12$ below half of random minima's (over a hundred times the pairs)? Does it rise with $M$ (Fig. 12; 36 core-hours), and the gap to the barrier before matching, too (up to 8 h)? Is its peak below $2M$ for $M = 12$ (5 h)? Is there one for $M = 30$ (1.5 h)?
+# **Open.** Is the barrier for $M = 12$ below half of random minima's (over a hundred times the pairs)? Does it rise with $M$ (Fig. 12; 36 core-hours), and does the gap to the barrier before matching (up to 8 h)? Is its peak below $2M$ for $M = 12$ (5 h)? Is there one for $M = 30$ (1.5 h)?
 #
 # **For the authors.** No sentence to change; say in Fig. 4 that the 0 at $m = M$ is for runs that reach loss 0.
 

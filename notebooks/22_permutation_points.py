@@ -8,7 +8,7 @@
 #
 # *Double one neuron of a minimum (a permutation point): what kind of point is that in the larger network?*
 #
-# Critical, but not always a minimum or first-order saddle (one falling direction). With one output the loss falls in up to **[[P3.at_most_one]] directions** ([[n(P3.at_most_one)]] points; stated: at most one). With three outputs as few as **[[P3.zero:.0f]]** direction is flat (stated: $\ge 3$); almost always the loss falls in two or more.
+# Critical, not always a minimum or first-order saddle (one falling direction). With one output the loss falls in up to **[[P3.at_most_one]] directions** (stated: at most one). With three, as few as **[[P3.zero:.0f]]** is flat (stated: $\ge 3$); in the last hidden layer two or more fall for almost all targets.
 #
 # :::{glue:figure} fig_directions
 # :alt: Six rows, for one, two and four inputs and one or three outputs, against the number of negative eigenvalues from 0 to 5. A grey band marks 0 and 1, what the paper allows. Dots lie in the band and to its right. Small circles at 0, 1, 2 and 3 in the row of one output and two inputs are points constructed to have these numbers; a diamond at [[P3.at_most_one]] in the row of one output and four inputs is the largest recorded number with one output.
@@ -16,7 +16,7 @@
 # Negative eigenvalues of the Hessian at permutation points: lines, what the theorem allows; area of a dot, share of the points in this run; circles, points constructed to have these numbers (0 is a minimum); diamond, largest recorded number, one output.
 # :::
 #
-# **How sure.** The numbers of directions are proved ({prf:ref}`thm-inertia`); at [[n(P3.inertia)]] of [[n(P3.critical)]] recorded points the counts are clear of rounding error, and all of these agree. $n_{k-1}$, $n_{k+1}$: neurons of the layers before and after.
+# **How sure.** The numbers of directions are proved ({prf:ref}`thm-inertia`; for almost all targets: {prf:ref}`thm-generic-rank`); at [[n(P3.inertia)]] of [[n(P3.critical)]] recorded points the counts are clear of rounding error, and all of these agree. $n_{k-1}$, $n_{k+1}$: neurons of the layers before and after.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -437,7 +437,7 @@ claims.check("P4.line", on_line or 0, n=len(on_line), rival=rival)
 # *They need not meet.* The set $\{L < L_1\}$ is open, and $\{\vartheta_0 = \vartheta_1\}$ is a linear subspace, of codimension $\dim \vartheta \ge \rho + \nu_- \ge 2$. So the path, whose ends are not in it, may be replaced by a nearby polygon in general position in $\{L < L_1\}$, which misses it. (The half circle itself does: $\eta = 0$ makes the quadratic form of $K$ vanish, so $\eta \ne 0$ in all $n \in N \setminus \{0\}$.)
 # :::
 #
-# With two weights, two neurons can go round each other, as two people in a plane can and on a line cannot. Under the hypotheses of the theorem a permutation point is what the paper's title calls it, a permutation saddle, from index 1 on: at index 1 it is, locally, the pass between two orders; from index 2 on a lower way leads round it ({prf:ref}`thm-price`: how low). From three outputs on it is 2 or more for almost all targets ({prf:ref}`thm-generic-rank`, {claim}`P3.several_outputs`).
+# With two weights, two neurons can go round each other, as two people in a plane can and on a line cannot. Under the hypotheses of the theorem a permutation point is what the paper's title calls it, a permutation saddle: at index 1 it is, locally, the pass between two orders; from index 2 on a lower way leads round it ({prf:ref}`thm-price`: how low). In the last hidden layer it is 2 or more from three outputs on, for almost all targets ({prf:ref}`thm-generic-rank`, {claim}`P3.several_outputs`).
 #
 # Teachers with 4 neurons, students with 3, doubled to 4: the half circle at each permutation point of index 2 or more, and descent from its end in small steps:
 
@@ -642,7 +642,7 @@ claims.check("P3.every_number", off, n=len(made))
 # %% [markdown]
 # ### Zeros with one output, valleys, and a step of the proof
 #
-# With three outputs the gradient at random points of the plateau is at least {glue:text}`min(on_plateau, default=0):≥.0e` in this run; on the part that {prf:ref}`cor-plateau` names it is at most {glue:text}`max(critical_set, default=0):≤.0e`. With one output it is at most {glue:text}`max(on_line, default=0):≤.0e` at random points of the line.
+# With three outputs the gradient at random points of the plateau is at least {glue:text}`min(on_plateau, default=0):≥.1e` in this run; on the part that {prf:ref}`cor-plateau` names it is at most {glue:text}`max(critical_set, default=0):≤.0e`. With one output it is at most {glue:text}`max(on_line, default=0):≤.0e` at random points of the line.
 
 # %%
 claims.check("P3.zero_one_output", zeros_scalar or 1, n=len(zeros_scalar))
@@ -930,11 +930,10 @@ claims.check("P3.round_given", max(tops, default=-1.0), n=len(tops))
 figures.numbers(
     given_two=sum(bool(kappa[1] < 0) for kappa in kappas),
     given_below=sum(top < 0 for top in tops),
-    given_lowest=max((-top for top in tops), default=0.0),
 )
 
 # %% [markdown]
-# Of {glue:text}`len(branches)` pairs {glue:text}`len(kappas)` arrive at a permutation point, {glue:text}`given_two` of them at one of index 2 or more, and {glue:text}`given_below` of these are joined to the exchanged network below it, by up to {glue:text}`given_lowest:≤.1e` of its loss. So the points at which the paper's own paths arrive need not be passes either ({claim}`P3.reached`).
+# Of {glue:text}`len(branches)` pairs {glue:text}`len(kappas)` arrive at a permutation point, {glue:text}`given_two` of them at one of index 2 or more, and {glue:text}`given_below` of these are joined to the exchanged network below it; in the recorded run all [[n(P3.round_given)]] are. So the points at which the paper's own paths arrive need not be passes either ({claim}`P3.reached`).
 #
 # The half circle itself needs only a critical point and two negative eigenvalues of the block $K$, which has $\rho$ of them or more; the rest of the Hessian does not matter. On MNIST, images projected on their leading components, the doubled neuron adds two negative eigenvalues or more at every permutation point that was found, and so it does on whole images ({claim}`P8.projected_index`, [](52_permutation_saddles_on_mnist.ipynb)). So near these, too, two neurons can change places below the point without meeting; we did not look whether descent leads from there to the trained network.
 #

@@ -23,7 +23,7 @@
 # | distance above "any positive number" (Prop. 5.5) | [true, like $\beta$](#G6.unbounded) | power [[G6.unbounded:≥.3f]] or more, [[n(G6.unbounded)]] cases |
 # | "far away from the orbit" (sec. 5.3) | [true, with bounds](#G6.bounds) | between two bounds, [[n(G6.bounds)]] midpoints |
 # | "cannot approach … simultaneously" (proof) | [true; we supply the estimate](#G6.last_step) | within rounding, [[n(G6.last_step)]] searches |
-# | Ours: averages of any two are as far, save near pairs with product 0 (the proof uses two special points) | [true](#G6.averages) | no exception in [[n(G6.averages)]] averages |
+# | Ours: any average far from the pairs with product 0 is far from all factorisations (the proof uses two special points) | [true](#G6.averages) | no exception in [[n(G6.averages)]] averages |
 #
 # **Open.** Nothing.
 #

@@ -24,7 +24,7 @@
 # | “$\gamma$ is a curve that connects the points $w_1$ and $w_2$” (sec. 6.1, eq. 5) | [only if $\log g$ is real](#G8.logarithm) | fails for [[100 * (1 - G8.logarithm):±]] % ($2 \times 2$) |
 # | “$\Vert U\sigma(VX) - U'\sigma(V'X)\Vert \le \Vert U\sigma(VX)\Vert$” (Prop. 6.1) | [true](#G9.bound) | at most [[100 * G9.bound:≤.2f]] % of it |
 # | “the loss on the curves … remains relatively low” (Fig. 3b, c) | [true, constant](#G10.printed_sizes) | to rounding (proved) |
-# | “The starting point of $\gamma$ is a minimum found by SGD.” (sec. 6.1) | [false: it is another minimum](#G10.identity) | under the map (6) the identity keeps only [[100 * G10.identity:.0f]] % of the directions of the second layer |
+# | “The starting point of $\gamma$ is a minimum found by SGD.” (sec. 6.1) | [false: it is another minimum](#G10.identity) | under (6), their approximate symmetry, the identity keeps only [[100 * G10.identity:.0f]] % of the directions of the second layer |
 # | “connects more points … than only using known symmetries” (sec. 6.1) | [true](#G10.reach) | map (6) reaches [[G10.reach]] dimensions of minima, known symmetries 32 |
 #
 # **Open.** Nothing.

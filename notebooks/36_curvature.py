@@ -255,7 +255,7 @@ figures.numbers(
 # Largest distance of a chord's point from its curve: {glue:text}`int(short.sum())` random curves with length at most $\pi/\kappa_{\max}$ and {glue:text}`int((~short).sum())` longer ones (profile {glue:text}`profile`).
 # :::
 #
-# Of the random curves that are too long {glue:text}`planar_violating:.0f` % violate the bound; of the others none does: the largest ratio is {glue:text}`wander_ratio[short].max().item():.3f`.
+# In this run {glue:text}`planar_violating:.0f` % of the random curves that are too long violate the bound, and none of the others: the largest ratio is {glue:text}`wander_ratio[short].max().item():.3f`.
 #
 # ## On rescalings and rotations by at most half a turn the theorem is true as printed
 #

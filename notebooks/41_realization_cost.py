@@ -8,7 +8,7 @@
 #
 # *What can one neuron compute if parts of its weights are fixed, and at what price?*
 #
-# An affine space of functions, each at the price of its distance from the fixed part, as the paper proves: no exception in **[[n(I2.dimension)]]** neurons. For ReLU the paper assumes that with every input its negative occurs, which fails behind another ReLU; active inputs that span the space suffice (proved).
+# An affine space of functions, each costing its distance from the fixed part, as the paper proves: no exception in **[[n(I2.dimension)]]** neurons. For ReLU the paper assumes that inputs occurring with their negatives span the space. Behind another ReLU that fails, but active inputs that span it suffice (proved).
 #
 # :::{glue:figure} fig_two_ellipses
 # :alt: The functions of cost at most one in the plane of a, an upright and a lying ellipse that cross. For epsilon 0.7 they are a little flattened, for 0.2 narrow. A marked function with a_1 = 0 lies inside the upright ellipse of neuron 2, where it costs 0.6 and 0.5, and, for 0.2, far outside the lying one of neuron 1, where it costs 0.9 and 2.5.
@@ -514,7 +514,7 @@ scene.show("fig_ellipses")
 # How far the identity is on the way to the best permutation, against the clock; dashed: $\rho$ of {prf:ref}`thm-start` (means over {glue:text}`pairs` pairs; clocks below $10^{-4}$ are drawn there; profile {glue:text}`profile`).
 # :::
 #
-# | Start, decay, networks | We expect | Recorded, with 99.9 % intervals |
+# | Start, decay, networks | We find | Recorded, with 99.9 % intervals |
 # | --- | --- | --- |
 # | usual, none, small | [true: identified](#I3.start) | $r \ge 0.9$ in [[100 * I3.start:.0f]] ([[100 * I3.start:to]]) % of [[n(I3.start)]] pairs |
 # | $F$ hidden, the paper's rate and decay, small | [true: not identified](#I3.hidden) | $r =$ [[I3.hidden:±]] after 300 steps |

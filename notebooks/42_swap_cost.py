@@ -8,7 +8,7 @@
 #
 # *With some weights fixed, how much must the others' squared norm grow if neurons exchange functions?*
 #
-# After little training, by about the summed squared distances of the fixed parts of neurons that change places, over $\mu$, the mean share of trained weights (proved). While trained parts are below **half** these distances (**0.366** if shares stray by $\mu/2$), every exchange adds weight; beyond, some may save it.
+# After little training, by about the summed squared distances of fixed parts of neurons that change places, over $\mu$, the mean share of trained weights (proved). While trained parts are below **half** the distances themselves (**0.366** if shares stray by $\mu/2$), every exchange adds weight; beyond, some may save it.
 #
 # :::{glue:figure} fig_least
 # :name: fig-least-cost
@@ -996,7 +996,7 @@ record = claims.recorded("I3.places_kept")
 style = dict(color="book:blue", zorder=4)
 axis.plot([PRINTED] * 2, [record["low"], record["high"]], linewidth=2, **style)
 axis.plot(PRINTED, record["value"], "o", markersize=7, **style)
-axis.set(xlabel=r"time of decay $\tau$", ylabel="count $c$ (fixed weights: 1)")
+axis.set(xlabel=r"time of decay $\tau$", ylabel="relative weight $c$")
 axis.set(xlim=(-0.1, 2.6), ylim=(-0.2, 1.3), yticks=[0, 0.5, 1])
 figures.show("fig_places_taken", figure)
 figures.numbers(data_says=data_says)

@@ -311,7 +311,7 @@ figures.numbers(
 # :::{glue:figure} fig_mixture_swaps
 # :alt: Nine matrices of swap costs of 64 neurons for intrinsic dimensions 2, 8 and 32, in units of the median cost with fixed weights. With weights fixed at zero nearly all entries are pale. With large fixed weights many entries are pale for dimension 2, and only the diagonal for dimension 32, before and after training.
 #
-# Swap costs of the first layer in one cluster of this run, signed square roots in units of the median cost at $\sigma_F = 1$ of the same $k$; low costs lie between −0.3 and 0.3 or below. From the top: $\sigma_F = 0$ after training, $\sigma_F = 1$ before training, and after {glue:text}`steps` steps (profile {glue:text}`profile`).
+# Swap costs of the first layer in one cluster of this run, signed square roots in units of the median cost at $\sigma_F = 1$ of the same $k$; low costs lie below 0.3, negative ones included. From the top: $\sigma_F = 0$ after training, $\sigma_F = 1$ before training, and after {glue:text}`steps` steps (profile {glue:text}`profile`).
 # :::
 #
 # At $\sigma_F = 1$ the picture is there before the first step, as the fixed weights, the masks and the data make it. At $\sigma_F = 0$ random weights have costs that are small and never negative on average ({prf:ref}`prop-mean-swap`); negative ones, [[100 * I12.negative:±]] % of them after training, are fluctuations around that mean.
@@ -396,7 +396,7 @@ figures.show("fig_mixture_order", figure, legend=3)
 #
 # After 39 100 steps only [[100 * I12.regime:±]] % of the pairs still meet $\rho \le 1$ in the worst of the three dimensions, in our setting. As the paper's setting is not stated, this decides nothing about its networks. The costs still follow the distances of the centres, with a rank correlation of [[I12.centers:±]] or more.
 #
-# A second estimate of the costs, by ridge regression, gives medians that are [[10 ** I15.scale:to]] times as large at $\sigma_F = 1$ as at 0 for $k = 8$, in the layer where it is least; six networks do not decide whether that is twice (Evidence, *Ridge regression*).
+# A second estimate of the costs, by ridge regression, gives medians that are [[10 ** I15.scale:to]] times as large at $\sigma_F = 1$ as at 0 for $k = 8$, in the layer where the ratio is least; six networks do not decide whether that is twice (Evidence, *Ridge regression*).
 #
 # ## What it means for merging networks
 #

@@ -679,7 +679,7 @@ figures.show("fig_number", figure, legend=3)
 # Midpoint barrier against the number of neurons that see both latents (markers of prescribed counts are set apart at 81). Dotted: {prf:ref}`prop-middle` (3) with the measured $N$, $\pi$ and $\beta$, nothing fitted. Bars: 99.9 % intervals (profile {glue:text}`profile`).
 # :::
 #
-# With 8 partners each, 81 neurons have a barrier that is higher by [[I13.number:±]] than that of 9; without any partner [[100 * I13.partners:±]] % of it is there. At coherence 1 a barrier of [[I13.width:±]] more appears when students have 1536 neurons instead of 128. So partners are not needed, and the number of neurons is enough: of few neurons a run uses nearly all ({glue:text}`on_few:.2f` of 9), of many a smaller share ({glue:text}`on_many:.2f` of 81), and each carries less against the bias of one that is off.
+# With 8 partners each, 81 neurons have a barrier that is higher by [[I13.number:±]] than that of 9; without any partner [[100 * I13.partners:±]] % of it is there. At coherence 1 a barrier of [[I13.width:±]] more appears when students have 1536 neurons instead of 128. So partners are not needed, and the number of neurons is enough: of few neurons a run uses nearly all (in this run a share of {glue:text}`on_few:.2f` of the 9), of many a smaller share ({glue:text}`on_many:.2f` of the 81), and each carries less against the bias of one that is off.
 #
 # ## What it means for merging networks
 #

@@ -27,7 +27,7 @@
 # | Unmatched, the {term}`NLL <negative log-likelihood>` is "constantly large for all widths we have examined" (sec. 6) | [true](#Z12.direct) | [[100 * Z12.direct:.0f]] % ([[100 * low(Z12.direct):.0f]] to [[100 * high(Z12.direct):.0f]]) of that of guessing, where least |
 # | The peak "doesn't change according to depths, but it got bigger" with the data (Fig. 14) | [open, no peak seen](#Z18.mnist) | two to six layers; CIFAR-10: only an altered copy at hand |
 #
-# **Open.** A peak by weights: 18 more groups (ten take {glue:text}`hours_steps` core-hours). Rows 2 and 3: 12 and 50 times as many. A rise at width 6: one more group. Row 5: more widths, CIFAR-10's files. 200 epochs: {glue:text}`hours_long` core-hours.
+# **Open.** A peak by weights: 18 more groups (ten take {glue:text}`hours_steps` core-hours). Rows 2 and 3: 12 and 50 times as many. A rise from width 6: one more group. Row 5: more widths, CIFAR-10's files. 200 epochs: {glue:text}`hours_long` core-hours.
 #
 # **For the authors.** Print with Fig. 7 which algorithm found the permutation (where it matters most, a factor of [[1 / Z11.matcher:.1f]], [[1 / Z11.matcher:to]]), and whether "10000 epochs" are steps.
 

@@ -25,7 +25,7 @@
 # | "may not fully eliminate head-level equivalences" (App. G.4) | [true of linear maps](#I17.continuous) | [[100 * I17.continuous:.0f]] % of the dimensions left |
 # | Permutations of heads are eliminated (ours) | [true](#I17.permutations) | [[I17.permutations:.0f]] interchangeable heads or units |
 # | "one such a global permutation" a block group (App. F.4) | [true](#I16.symmetry) | outputs equal to [[I16.symmetry:≤.0e]] |
-# | Drawn "per input channel" (App. F.2) masks reach few neurons of the first layer (ours) | [true](#I16.first_layer) | [[I16.first_layer]] of 128 or more are missed, in [[n(I16.first_layer)]] masks (92 by count) |
+# | Masks drawn "per input channel" (App. F.2) reach few neurons of the first layer (ours) | [true](#I16.first_layer) | [[I16.first_layer]] of 128 or more are missed, in [[n(I16.first_layer)]] masks (92 by count) |
 #
 # **Open.** How much these symmetries add to trained networks' barriers: a pair of printed ResNets takes about one GPU hour.
 #

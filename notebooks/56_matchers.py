@@ -23,10 +23,10 @@
 # | We expected | We find | By how much |
 # | --- | --- | --- |
 # | The order nearest in weights is seldom the best | [true](#X3.deep_best) | best in [[100 * X3.deep_best:.0f]] % ([[100 * X3.deep_best:to]]) of pairs |
-# | The loss guides better than weights | [true](#X3.straight_through) | [[X3.straight_through:±]] times the rise |
-# | Restarts change less than a tenth | [open](#X3.restarts_barrier) | [[X3.restarts_barrier:±]] times the rise |
-# | From the initial weights of He et al. matching by activations leaves half or less | [open](#X3.start) | [[X3.start:±]] times the rise |
-# | With layer norm {term}`REPAIR` changes less than a tenth | [false](#X3.repair_norm) | [[X3.repair_norm:±]] times the rise |
+# | The loss guides better than weights | [true](#X3.straight_through) | [[X3.straight_through:±]] times what weights leave |
+# | Restarts change less than a tenth | [open](#X3.restarts_barrier) | [[X3.restarts_barrier:±]] times what one descent leaves |
+# | From the initial weights of He et al. matching by activations leaves half or less | [open](#X3.start) | [[X3.start:±]] times what weights leave |
+# | With layer norm {term}`REPAIR` changes less than a tenth | [false](#X3.repair_norm) | [[X3.repair_norm:±]] times what is left without it |
 # | In wide networks matching by weights leaves no rise | [true](#X3.wide_barrier) | [[X3.wide_barrier:±]] nats (none: 0 or less) |
 #
 # **Open.** The initial weights of He et al.: 400 pairs, 0.5 core-hours. Restarts: 3500 pairs for a value near the threshold. With layer norm whether activations match better depends on the number of images (Evidence).

@@ -21,11 +21,11 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | At most half of the rise is left (ours; "likely no loss barrier", which Zhan et al. quote, claims more) | [true](#X1.digits_permutation) | [[100 * X1.digits_permutation:±]] % is left (rescaled, too) |
-# | "all permutations of neurons in a given layer can be performed at equal loss" (Brea et al., sec. 1) | [true, for one merge](#X1.digits_merge) | [[100 * X1.digits_merge:±]] % of the barrier |
-# | "paths … that lead through a ‘permutation point’" (Brea et al., abstract) | [true; a lower one goes round it](#X1.price_bound) | odd permutations: none below a loss of $(\frac14 - \frac1{2\pi})/d$, $d$ neurons and inputs (proved) |
+# | At most half of the rise is left (ours; "likely no loss barrier", which Zhan et al. report, claims more) | [true](#X1.digits_permutation) | [[100 * X1.digits_permutation:±]] % is left (rescaled, too) |
+# | "all permutations of neurons in a given layer can be performed at equal loss" (Brea et al., sec. 1) | [true, at the price of one merge](#X1.digits_merge) | [[100 * X1.digits_merge:±]] % of the barrier |
+# | "paths … that lead through a ‘permutation point’" (Brea et al., abstract) | [true; from index 2 on a lower one goes round it](#P3.round) | odd permutations: none below $(\frac14 - \frac1{2\pi})/d$ for $d$ students of $d$ teachers (proved) |
 # | "the error barrier … between two solutions can be arbitrarily large" (Zhao et al., sec. 5.2) | [true, but not between these](#X1.digits_scale) | rescaling changes the rest by [[100 * (X1.digits_scale - 1):±]] % |
-# | "unaligned LMC is achieved for large $\sigma_F$" (Bürgin et al., Q1) | [true of most of the rise](#X1.fixed_direct) | [[100 * X1.fixed_direct:±]] % of the barrier is left |
+# | With half of the incoming weights fixed at most half of the rise is left (ours; for Bürgin et al. see [53](53_asymmetric_mlps.ipynb)) | [true](#X1.fixed_direct) | [[100 * X1.fixed_direct:±]] % of the barrier is left |
 # | Swap costs (Bürgin et al., (16)) tell which neurons a matcher moves (this book) | [open, in part](#X1.swap_predicts) | mean rank [[X1.swap_predicts:.3f]] ([[X1.swap_predicts:to]]); chance 0.5, our threshold 1/3 |
 #
 # **Open.** On which side of a third that rank lies: 8 core-hours. Whether matching removes a tenth or more with fixed weights: 1.5 core-hours.
@@ -276,7 +276,7 @@ figures.show("fig_lenses", figure, legend=3)
 #
 # Is there something lower than the middle? Neurons of one weight must meet, as in the figure above. In two or more dimensions $\{w_1 = w_2\}$ is no wall: two students of two teachers change places on a path that stays below their lowest merge, halfway pointing in opposite directions ({prf:ref}`prop-no-meeting`).
 # But if there are as many neurons as inputs, every path to an odd reordering changes the orientation of the first layer (G) and passes a network that does not see some direction ({prf:ref}`thm-blind`).
-# For $d$ students of $d$ teachers this costs more than $\frac1d [\frac14 - \frac1{2\pi}]$, for large $d$ no more, so that nothing is cheaper than a merge; and every even reordering costs less ({prf:ref}`thm-price`).
+# For $d$ students of $d$ teachers this costs more than $\frac1d [\frac14 - \frac1{2\pi}]$. As $d$ grows, the lowest merge comes down to this bound, so that in the limit nothing is cheaper than a merge; every even reordering costs less ({prf:ref}`thm-price`).
 #
 # ## One merge buys every order
 #
@@ -307,7 +307,7 @@ figures.show("fig_lenses", figure, legend=3)
 #
 # ## One quadratic form holds three papers
 #
-# In a layer $F + W$ with fixed part $F$ (I, (2), with $D = 1$ and inputs that span the space) neuron $i$ needs the trained weight $b_j - f_i$ to act as row $j$ of $b$, and I price this by its square. The *swap cost* of $i$ and $j$ is what their exchange adds to the sum,
+# In a layer $F + W$ with fixed part $F$ (I, (2), with $D = 1$ and inputs that span the space) neuron $i$ needs the trained weight $b_j - f_i$ to act as row $j$ of $b$, and the price of this is its square. The *swap cost* of $i$ and $j$ is what their exchange adds to the sum,
 #
 # $$
 # \begin{aligned}
@@ -370,7 +370,7 @@ figures.show("fig_lenses", figure, legend=3)
 #
 # ## Order is most of the barrier
 #
-# Networks of 12 ReLU neurons with biases learn small digits on the cross-entropy with the penalty $\frac\gamma2 \lVert \theta \rVert^2$, until the rate has fallen to 0; in others half of the incoming weights are fixed. Four questions, and the recorded answers:
+# Networks of 12 ReLU neurons with biases learn small digits on the cross-entropy with the penalty $\frac\gamma2 \lVert \theta \rVert^2$, until the rate has fallen to 0; in others half of the incoming weights are fixed. Five questions, and the recorded answers:
 #
 # | Question | Answer | Recorded |
 # | --- | --- | --- |

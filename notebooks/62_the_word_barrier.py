@@ -21,8 +21,8 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | Highest loss above the chord, on a grid that is "always sufficient" (Zhan et al., (9), sec. 2) | [true up to a bound](#X4.grid) | misses at most $K h^2/8$ (proved), $h$ its step, $K$ the curvature |
-# | The "midpoint barrier" (Bürgin et al., app. F.5) stands for the highest | [true to a factor of 2, if concave](#X4.concave) | factor [[X4.concave:.2f]] is reached |
+# | Highest loss above the chord, on a grid that is "always sufficient" (Zhan et al., (9) and sec. 2) | [true up to a bound](#X4.grid) | misses at most $K h^2/8$ (proved), $h$ its step, $K$ the curvature |
+# | The "midpoint barrier" (Bürgin et al., app. F.5) is at least half of the highest rise, if that is concave (ours) | [true](#X4.concave) | factor [[X4.concave:.2f]] is reached |
 # | The midpoint may see nothing of a barrier (ours) | [true](#X4.middle_blind) | an exact example |
 # | Unmatched, the chord (Zhan et al.) and the ends (Bürgin et al.) as baselines differ in 5 % or more (ours) | [false](#X4.disagree) | [[100 * X4.disagree:±]] % of comparisons |
 # | After matching these baselines differ more often (ours) | [true](#X4.disagree_matched) | [[100 * X4.disagree_matched:±]] % of comparisons |

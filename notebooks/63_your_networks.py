@@ -20,7 +20,7 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | At most half of the rise is left (ours; "likely no loss barrier", which Zhan et al. quote, claims more) | [true](#X9.barrier) | [[100 * X9.barrier:.0f]] % ([[100 * X9.barrier:to]]) where most is left |
+# | At most half of the rise is left (ours; "likely no loss barrier", which Zhan et al. report, claims more) | [true](#X9.barrier) | [[100 * X9.barrier:.0f]] % ([[100 * X9.barrier:to]]) where most is left |
 # | Permutations give "multiple equivalent global minima" (Brea et al., abstract) | [true, to rounding](#X9.function) | in [[n(X9.function)]] matches: one pair of each architecture by four matchers, the others by weights |
 # | A random order of units is found again (ours) | [true, every unit](#X9.planted) | in all [[n(X9.planted)]] networks |
 # | Equation (16) is "the cost to swap neurons" $i$ and $j$ (Bürgin et al., sec. 4.3) | [true, to rounding](#X9.exchange) | [[n(X9.exchange)]] pairs of units |

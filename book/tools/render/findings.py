@@ -173,7 +173,7 @@ class Findings:
             groups.setdefault(part.one_of or id, []).append(self.parts[id])
         for group in groups.values():
             best = claims.best_reading([f.verdict for f in group])
-            group.sort(key=lambda f: (f.verdict != best, f.part.weight != claims.HEADLINE))
+            group.sort(key=lambda f: (f.verdict != best, f.not_run, f.part.weight != claims.HEADLINE))
         return [Statement(group, self._broken({f.part.id for f in group})) for group in groups.values()]
 
     def _broken(self, ids: set[str]) -> list[str]:

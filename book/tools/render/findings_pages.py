@@ -16,13 +16,18 @@ from lmc_helpers.claims.render import words
 #: A label of a theorem of this book in a text of the ledger.
 THEOREM = re.compile(r"(?<![\w.`-])(?:thm|prop|prp|lem|cor|def)-[\w-]*\w")
 #: How many of a kind hold, and what becomes of others: of one, of more, and their verdicts.
-HOLD = {RESULT: ("results that take a computation to judge", "hold, as printed or as we read them")}
-HOLD[board.DERIVED] = ("statements that an identity or a theorem decides", "hold")
-STEPS = ", or are false steps in the proof of one that does"
+HOLD = {RESULT: ("results that take a computation to judge", ", as printed or as we read them")}
+HOLD[board.DERIVED] = ("statements that an identity or a theorem decides", "")
 OTHERS = {
     ("does not", "do not"): (claims.CORRECTED, claims.FAILS),
     ("stays open", "stay open"): (claims.OPEN,),
     ("was not run", "were not run"): (claims.NOT_RUN,),
+}
+STEPS = {
+    (
+        "is a false step of a proof or a true statement with one",
+        "are false steps of proofs or true statements with one",
+    ): (claims.BROKEN,)
 }
 
 
@@ -100,12 +105,11 @@ def in_short(cells: list[board.Cell]) -> str:
     of 21 statements that an identity or a theorem decides, 20 hold, 1 does not.
     """
     said, found = [], board.totals({"": cells})
-    for name, (what, hold) in HOLD.items():
-        count = found[name]
-        others = [(sum(count[verdict] for verdict in verdicts), words) for words, verdicts in OTHERS.items()]
-        steps = STEPS * (name == board.DERIVED and count[claims.BROKEN] > 0)
-        missed = sum(n for n, _ in others)
-        told = [f"of {count.total()} {what}, {count.total() - missed if missed else 'all'} {hold}{steps}"]
+    for name, (what, how) in HOLD.items():
+        count, kinds = found[name], OTHERS | (STEPS if name == board.DERIVED else {})
+        others = [(sum(count[verdict] for verdict in verdicts), words) for words, verdicts in kinds.items()]
+        n = count.total() - sum(n for n, _ in others)
+        told = [f"of {count.total()} {what}, {'all' if n == count.total() else n} hold{'s' * (n == 1)}{how}"]
         said += [", ".join(told + [f"{n} {words[n > 1]}" for n, words in others if n])] * bool(count.total())
     return sentence("; ".join(said))
 

@@ -73,8 +73,8 @@ def opening(text: str, chapter: str, shown: Shown, seconds: float, tried: str) -
     ``tried`` is the page that says how to run it.
     """
     found = openings.read(text)
-    quoted = {row["part"][0] for row in found.rows} - {"X"}
-    who = AUTHORS[quoted.pop()] if len(quoted) == 1 else "The papers"
+    quoted = {row["part"][0] for row in found.rows}
+    who = AUTHORS[min(quoted)] if len(quoted) == 1 and "X" not in quoted else "The papers"
     lines = {name: re.sub(r"^\*\*.+?\.\*\* ", "", said) for name, said in found.lines.items()}
     lines["For the authors"] = f"{lines['For the authors']} {_links(chapter, shown, seconds, tried)}"
     pieces = [f"# {found.title}", _box("lmc-question", found.question), _box("lmc-answer", found.answer), found.picture]

@@ -243,7 +243,8 @@ SAYS = {
     claims.BROKEN: "A step of a printed proof is contradicted; the statement that it serves is true.",
     claims.FAILS: "It lies outside the criterion, and nothing is proved in its place.",
     claims.OPEN: "The measurement does not decide: its interval touches the border, or no second seed repeats a "
-    "rejection. One that is not run (–) is open as no run that could decide it was made; its box has the price.",
+    "rejection. One that is not run (–) is open because no run that could decide it has been made; its box has the "
+    "price.",
 }
 #: The parts that show a verdict best.
 EXAMPLES = {
