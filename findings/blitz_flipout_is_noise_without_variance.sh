@@ -38,7 +38,8 @@ for rho in (-30., -7., 0.):
         terms = ((layer.weight_mu * one).square().sum(1) + layer.bias_mu.square() + noise.square()).sqrt()
         mean = layer.forward_frozen(one)[0]
     ratios[rho] = outputs.std(0) / noise
-    print(f"posterior width {width.mean():.0e}: deviation of outputs, Flipout", outputs.std(0).numpy().round(3), "plain", drawn.std(0).numpy().round(4))
+    print(f"posterior width {width.mean():.0e}: deviation of outputs, Flipout", outputs.std(0).numpy().round(3),
+          "plain", drawn.std(0).numpy().round(4))
     print("  closed forms: whole weights", terms.numpy().round(3), "deviations alone", noise.numpy().round(4))
     assert (outputs.std(0) / terms - 1).abs().max() < .08 and (outputs.mean(0) - mean).abs().max() < 5 * terms.max() / 200 ** .5
     assert rho == -30 or (drawn.std(0) / noise - 1).abs().max() < .08
@@ -54,6 +55,7 @@ draws = []
 for layer in layers:
     torch.manual_seed(2)
     draws.append(torch.stack([layer(one) for _ in range(100)]))
-print("radial and plain layers: one class", type(layers[0]) is type(layers[1]), "largest difference of 100 draws", (draws[0] - draws[1]).abs().max().item())
+print("radial and plain layers: one class", type(layers[0]) is type(layers[1]), "largest difference of 100 draws",
+      (draws[0] - draws[1]).abs().max().item())
 assert type(layers[0]) is type(layers[1]) and torch.equal(*draws)
 PYTHON

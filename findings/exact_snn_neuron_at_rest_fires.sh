@@ -42,10 +42,12 @@ for name, rest, threshold in ("rest 0", 0, 15), ("rest -65", -65, -50), ("pacema
     for kind, inputs in ("without input", []), ("three impulses", impulses):
         library, steps = neuron.run(inputs, t_end=end), by_steps(inputs, rest, threshold, reset)
         spikes[name, kind] = library, steps
-        print(f"{name}, threshold {threshold}, {kind}: {len(library)} spikes, {len(steps)} by steps; first", np.round(library[:4], 2), np.round(steps[:4], 2))
+        print(f"{name}, threshold {threshold}, {kind}: {len(library)} spikes, {len(steps)} by steps; first",
+              np.round(library[:4], 2), np.round(steps[:4], 2))
 for kind in ("without input", "three impulses"):
     right, moved = spikes["rest 0", kind], spikes["rest -65", kind]
-    assert len(right[0]) == len(right[1]) == len(moved[1]) and np.allclose(right[0], right[1], atol=.02) and np.allclose(right[1], moved[1], atol=.02)
+    assert len(right[0]) == len(right[1]) == len(moved[1])
+    assert np.allclose(right[0], right[1], atol=.02) and np.allclose(right[1], moved[1], atol=.02)
     assert len(moved[0]) >= 50
 assert len(spikes["rest 0", "three impulses"][0]) > 0 and len(spikes["rest 0", "without input"][0]) == 0
 period = np.diff(spikes["rest -65", "without input"][0])

@@ -118,7 +118,8 @@ library, right = train(as_library), train(by_weights)
 assert abs(as_library(library) - by_weights(library)) < 1e-12
 later = compare("after 300 steps", library)
 ends = as_library(library).item(), as_library(right).item()
-print(f"loss at the start {as_library(start).item():.3f}, after 300 steps as the library does {ends[0]:.4f}, through `weight` {ends[1]:.4f}")
+print(f"loss at the start {as_library(start).item():.3f}, after 300 steps as the library does {ends[0]:.4f},",
+      f"through `weight` {ends[1]:.4f}")
 assert first[0][0] == first[1][0] == 0 and min(first[0][1], first[1][1]) > .05 and first[2][2] > .999999
 assert max(later[0][2], later[1][2]) < .5 and later[2][2] > .9999
 assert ends[0] > 4 * ends[1]
