@@ -8,7 +8,7 @@
 #
 # *Double one neuron of a minimum (a permutation point): what kind of point is that in the larger network?*
 #
-# Critical, not always a minimum or first-order saddle (one falling direction). With one output the loss falls in up to **[[P3.at_most_one]] directions** (stated: at most one). With three, as few as **[[P3.zero:.0f]]** is flat (stated: $\ge 3$); in the last hidden layer two or more fall for almost all targets.
+# Critical, not always a minimum or first-order saddle (one falling direction). With one output the loss falls in up to **[[P3.at_most_one]] directions** (stated: at most one). With three, as few as **[[P3.zero:.0f]]** direction is flat (stated: $\ge 3$); in the last hidden layer it almost always falls in two or more.
 #
 # :::{glue:figure} fig_directions
 # :alt: Six rows, for one, two and four inputs and one or three outputs, against the number of negative eigenvalues from 0 to 5. A grey band marks 0 and 1, what the paper allows. Dots lie in the band and to its right. Small circles at 0, 1, 2 and 3 in the row of one output and two inputs are points constructed to have these numbers; a diamond at [[P3.at_most_one]] in the row of one output and four inputs is the largest recorded number with one output.

@@ -24,10 +24,10 @@
 # | "an affine subspace … of dimension $\mathrm{rank}(M_i)$", $M_i$ what neuron $i$ sees of its inputs (Prop. 4.2) | [true](#I2.dimension) | no exception in [[n(I2.dimension)]] neurons |
 # | Full rank: "exactly the same functions" (eq. 7) | [true](#I2.same) | in all [[n(I2.same)]] pairs of neurons |
 # | The cost is a {term}`Mahalanobis norm` (eq. 10) | [true](#I3.least_norm) | to [[I3.least_norm:≤.0e]] of an iterative solver |
-# | "we expect the results … to extend" beyond Assumption 4.1 | [true, behind a ReLU too](#I2.nonnegative) | proved; no exception in [[n(I2.nonnegative)]] neurons |
+# | "we expect the results … to extend" beyond Assumption 4.1 | [true, behind a ReLU too](#I2.nonnegative) | proved; checked on [[n(I2.nonnegative)]] |
 # | Starting from $F$ identifies neurons, even without weight decay (ours) | [true](#I3.start) | in all [[n(I3.start)]] pairs ([[100 * low(I3.start):≥.1f]] % or more) |
 #
-# **Open.** Whether weight decay alone identifies neurons within the printed 100 epochs, as we predicted: 4 core-hours ([53](53_asymmetric_mlps.ipynb)).
+# **Open.** Whether weight decay alone identifies neurons within the printed 100 epochs: 4 core-hours ([53](53_asymmetric_mlps.ipynb)).
 #
 # **For the authors.** After Assumption 4.1 add: *For ReLU it suffices, neuron by neuron, that the inputs in the support with $(Ua)^\top x > 0$ span $\mathcal U$.*
 
