@@ -4,8 +4,7 @@
 #   data are read.
 # What happens: the penalty and the determinant come with the wrong sign, the norm of the weights is not squared, and the prior's own
 #   normalisation is left out: the value falls with the prior variance all the way, from 1,189 at .001 to -382 at 10,000, where the
-#   evidence has its maximum of -68 near .1. Maximised, the prior variance goes to 0; minimised, "as the loss in a normal training loop",
-#   to infinity. Low-rank factors are made of the gradients of batch means and summed: the curvature is that of the data for batches of
+#   evidence has its maximum of -68 near .1. Maximised, the prior variance goes to 0; minimised, as a loss is, to infinity. Low-rank factors are made of the gradients of batch means and summed: the curvature is that of the data for batches of
 #   one example, a quarter of it for batches of 4 and a 256th for all 256 in one; predictive variances are .14, .39 and 1.50 where exact
 #   factors give .14. Factors of full rank are those of a single example whatever the batch: 1.50.
 # Versions: bayesian-lora 0.0.6, transformers 5.24.0, torch 2.13.0, numpy 2.4.6

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# One would guess: `linear_interpolation(a, b, batch, extend=.25)` shows more of the same line, "the basin walls around each endpoint", and
+# One would guess: `linear_interpolation(a, b, batch, extend=.25)` shows more of the same line, beyond both of its ends, and
 #   its `barrier_height()` is the barrier between a and b as before. The line ends at b: the loss there is b's. The barrier of a pair does
 #   not depend on which is named first.
 # What happens: the barrier is what the line rises above its own outermost points. Two networks with a barrier of .57 have one of .28 on
-#   a line that is longer by a quarter at each end, and 0, "mode-connected", on one longer by a half: the wall is taken for the network.
+#   a line that is longer by a quarter at each end, and 0, as if they were connected, on one longer by a half: the wall is taken for the network.
 #   With batch norm the line does not end at b: parameters move, running statistics stay a's. The loss at the far end is .81, b's own is
 #   .11, and since the end is then the highest point the barrier is 0; named the other way round the pair has .18. With each point's
 #   statistics taken from the data it is .72. In `loss_barrier_matrix` the order of the list decides.
 # Versions: nngeom 0.2.0, torch 2.13.0, numpy 2.4.6
-# Why it matters: "Near-zero entries mean the pair is (linearly) mode-connected"; here they are made by the margin of a plot, or by a far
+# Why it matters: entries near 0 are to be read as pairs that a line connects; here they are made by the margin of a plot, or by a far
 #   end that is no trained network. Soups are to be chosen by this matrix. Networks without batch norm on lines without a margin are right.
 set -euo pipefail
 folder=$(mktemp -d)
