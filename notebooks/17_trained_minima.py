@@ -22,14 +22,14 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | “maximum when $m = 2M$” (Fig. 2, trained) | [false: at a smaller width](#Z6.peak) | at widths 11 to 13 it is [[Z6.peak:to]] of the largest at 8, 9, 10, 14 |
+# | “maximum when $m = 2M$” (Fig. 2, trained) | [false: at a smaller width](#Z6.peak) | the largest at widths 11 to 13 is [[Z6.peak:to]] of the largest at 8, 9, 10, 14 |
 # | “significantly decreases” by matching (sec. 4) | [true](#Z6.gain) | [[Z6.gain:to]] of it is left at $2M$ |
 # | counts: “This assumption holds true when the learning rate … is relatively small” (sec. 5) | [false, too even](#Z13.counts) | [[Z13.counts:to]] of the multinomial variance |
 # | the numbers of five type vectors “are almost the same” (app. B.2) | [true, by symmetry](#Z13.gradient_descent) | within [[high(Z13.gradient_descent):≤.3f]] of 1/5 each, [[n(Z13.gradient_descent)]] runs |
 # | sorted weights: “consistent with sampling from an exponential distribution”, but “not stable enough” (app. B.2) | [false from the printed start](#Z13.entries), [true of step size and $d$](#Z13.entries_unstable) | variance [[Z13.entries:.2f]] of that law's ([[Z13.entries_variance:.2f]] if $1/(md)$ is a variance); changes [[Z13.entries_unstable:.1f]]-fold with step size, [[Z13.entries_unstable_d:.1f]]-fold with $d$ |
 # | lower barriers “partly due to the sparsity … when $m$ is large and the learning rate is high” (sec. 4) | [true at a high rate](#Z9.attribution_high) | a zero row at width 36: in [[100 * low(Z9.attribution_high):≥.0f]] % or more; at rate ½ in [[100 * Z9.attribution_reference:to]] % |
 #
-# **Open.** Whether barriers are “slightly smaller” than, “very similar” to those of random minima (sec. 4), and sparsity's part: Fig. 2's learning rate would decide. Row 5 for other $m$, $M$.
+# **Open.** Whether barriers are “slightly smaller” than, or “very similar” to, those of random minima (sec. 4), and sparsity's part: Fig. 2's learning rate would decide. Row 5 for other $m$, $M$.
 #
 # **For the authors.** Print *trained networks have more even type counts, and a barrier that peaks below $2M$*, and the learning rate of Fig. 2.
 

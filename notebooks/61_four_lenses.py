@@ -23,7 +23,7 @@
 # | --- | --- | --- |
 # | At most half of the rise is left (ours; "likely no loss barrier", which Zhan et al. report, claims more) | [true](#X1.digits_permutation) | [[100 * X1.digits_permutation:±]] % is left (rescaled, too) |
 # | "all permutations of neurons in a given layer can be performed at equal loss" (Brea et al., sec. 1) | [true, at the price of one merge](#X1.digits_merge) | [[100 * X1.digits_merge:±]] % of the barrier |
-# | "paths … that lead through a ‘permutation point’" (Brea et al., abstract) | [true; from index 2 on a lower one goes round it](#P3.round) | odd permutations: none below $(\frac14 - \frac1{2\pi})/d$ for $d$ students of $d$ teachers (proved) |
+# | "paths … that lead through a ‘permutation point’" (Brea et al., abstract) | [true; from index 2 on a lower one goes round it](#P3.round) | odd permutations: no path below $(\frac14 - \frac1{2\pi})/d$ for $d$ student and $d$ teacher neurons (proved) |
 # | "the error barrier … between two solutions can be arbitrarily large" (Zhao et al., sec. 5.2) | [true, but not between these](#X1.digits_scale) | rescaling changes the rest by [[100 * (X1.digits_scale - 1):±]] % |
 # | With half of the incoming weights fixed at most half of the rise is left (ours; for Bürgin et al. see [53](53_asymmetric_mlps.ipynb)) | [true](#X1.fixed_direct) | [[100 * X1.fixed_direct:±]] % of the barrier is left |
 # | Swap costs (Bürgin et al., (16)) tell which neurons a matcher moves (this book) | [open, in part](#X1.swap_predicts) | mean rank [[X1.swap_predicts:.3f]] ([[X1.swap_predicts:to]]); chance 0.5, our threshold 1/3 |
@@ -274,9 +274,9 @@ figures.show("fig_lenses", figure, legend=3)
 #
 # For $q \ll p$ this is $q^2/(2d)$ to leading order, the loss of *deleting* the smaller neuron: an exchange of neurons of different types costs about as much as to lose the smaller one.
 #
-# Is there something lower than the middle? Neurons of one weight must meet, as in the figure above. In two or more dimensions $\{w_1 = w_2\}$ is no wall: two students of two teachers change places on a path that stays below their lowest merge, halfway pointing in opposite directions ({prf:ref}`prop-no-meeting`).
+# Is there something lower than the middle? Neurons of one weight must meet, as in the figure above. In two or more dimensions $\{w_1 = w_2\}$ is no wall: two student neurons, with a teacher of two, change places on a path that stays below their lowest merge, halfway pointing in opposite directions ({prf:ref}`prop-no-meeting`).
 # But if there are as many neurons as inputs, every path to an odd reordering changes the orientation of the first layer (G) and passes a network that does not see some direction ({prf:ref}`thm-blind`).
-# For $d$ students of $d$ teachers this costs more than $\frac1d [\frac14 - \frac1{2\pi}]$. As $d$ grows, the lowest merge comes down to this bound, so that in the limit nothing is cheaper than a merge; every even reordering costs less ({prf:ref}`thm-price`).
+# For $d$ student and $d$ teacher neurons this costs more than $\frac1d [\frac14 - \frac1{2\pi}]$. As $d$ grows, the lowest merge comes down to this bound, so that in the limit nothing is cheaper than a merge; every even reordering costs less ({prf:ref}`thm-price`).
 #
 # ## One merge buys every order
 #
@@ -303,9 +303,9 @@ figures.show("fig_lenses", figure, legend=3)
 # Their merge costs nothing, and so every order is reached at loss 0 (a row hands its length to another one on its ray).
 # The barriers of {prf:ref}`thm-middle` are then those of straight lines only; P's heights are 0.
 # At $m = M$ no two rows share a ray, and the first merge has a price.
-# Between minima whose rows differ in type no order leaves nothing ({prf:ref}`thm-types`).
+# Between minima whose rows differ in type some barrier is left, whatever the order ({prf:ref}`thm-types`).
 #
-# ## One quadratic form holds three papers
+# ## One quadratic form links three papers
 #
 # In a layer $F + W$ with fixed part $F$ (I, (2), with $D = 1$ and inputs that span the space) neuron $i$ needs the trained weight $b_j - f_i$ to act as row $j$ of $b$, and the price of this is its square. The *swap cost* of $i$ and $j$ is what their exchange adds to the sum,
 #
@@ -606,7 +606,7 @@ claims.check("X1.swap_predicts", mean_rank, **of_pairs)
 # | **Z** | Order: [[100 * (1 - X1.digits_permutation):.1f]] % on digits, [[100 * (1 - X1.students_permutation):.1f]] % between students, and what is left there exactly; for wide students the rate of both ({prf:ref}`thm-direct`), for many teachers the best order's limit ({prf:ref}`thm-best`); how many zero neurons more make two minima one valley, and what fewer leave ({prf:ref}`thm-zero-rows`, {prf:ref}`cor-zero-rows`) | what the best order leaves on digits; neurons kept apart lead from there to the ensemble ({prf:ref}`prop-padding`), by a law that is not proved |
 # | **P** | The middle of every exchange; every order for the price of a merge, which a sum of two squares bounds for near neurons ({prf:ref}`thm-height`); which permutation points are passes, those of index 1 ({prf:ref}`thm-round`), and how many ({prf:ref}`thm-by-index`) | how high the straight line is |
 # | **G** | Lines between rescaled copies; what an exchange costs at least on any path, by the orientation of the first layer ({prf:ref}`thm-blind`); for one rescaled neuron behind more hidden layers no order of all layers lowers the power of the scale, only its constant, unless it puts that neuron to sleep ({prf:ref}`thm-all-layers`) | nearly all of these barriers; where two descents end is known for linear networks with a skip connection ({prf:ref}`thm-small-branch`), which says nothing of the straight line |
-# | **I** | Why fixed weights lower the line, to [[100 * X1.fixed_direct:.0f]] %, and in part which neurons move, as a start, not as a price ({claim}`I3.places_unpriced`); a start that hides them tells start from cost ({prf:ref}`thm-start`), which needs a least decay ({prf:ref}`thm-clocks`) | whether start or cost does it here ({claim}`I3.hidden_printed`) |
+# | **I** | Why fixed weights lower the line, to [[100 * X1.fixed_direct:.0f]] %: they give each neuron a place. In part which neurons move; in chapter 42 random initial weights, which cost nothing, tell that equally well ({claim}`I3.places_unpriced`). A start that hides the fixed weights tells start from cost ({prf:ref}`thm-start`); for costs to show, decay must exceed a least value ({prf:ref}`thm-clocks`) | whether start or cost does it here ({claim}`I3.hidden_printed`) |
 #
 # None of this contradicts a theorem of the four papers. Their statements are about different lines and paths between the same points:
 # an aligned line is low, and from the aligned copy back to the network itself it costs one merge (Z against P);
@@ -616,7 +616,7 @@ claims.check("X1.swap_predicts", mean_rank, **of_pairs)
 #
 # ## Ask for a path, not for a straight line
 #
-# Most of the barrier comes from insisting on a straight line: on it, neurons meet that have nothing to do with each other. Relabelling them, by a matcher or by fixed weights, removes most of it; balance first, for scale costs nothing to remove.
+# Most of the barrier comes from insisting on a straight line: on it, neurons meet that have nothing to do with each other. Relabelling them with a matcher, or fixing weights so that each neuron has a place of its own, removes most of it; balance first, for scale costs nothing to remove.
 # If a path is enough, the second network can keep its own order: go straight from the first to the matched copy, merge two neurons, rearrange at equal loss, and part them again. The order still has to be found.
 #
 # **Read on.** [](56_matchers.ipynb) has more matchers and larger networks; [](52_permutation_saddles_on_mnist.ipynb) follows P's merges to convergence; [](53_asymmetric_mlps.ipynb) does I's experiment at more scales of the fixed weights.
