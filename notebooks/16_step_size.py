@@ -18,7 +18,7 @@
 # Dead neurons (zero rows) by step size, mean over this run's networks of $m$ neurons, with $d$ inputs, for $M$ teacher neurons. Lines: the fewest that a stable minimum can have ({prf:ref}`thm-sharpness`).
 # :::
 #
-# **How sure.** Threshold proved; deaths on [[n(Z10.place)]] networks per step size, the loss on [[n(Z17.down)]] pairs, row 5 on up to [[n(Z17.up_reference)]]; recorded.
+# **How sure.** Threshold proved. Recorded: deaths on [[n(Z10.place)]] networks per step size, the loss on [[n(Z17.down)]] pairs (row 5: [[n(Z17.up_reference)]]).
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
