@@ -121,7 +121,7 @@ class Progress:
 
     def _remember(self, chapter: str, seconds: float) -> None:
         with contextlib.suppress(OSError):  # a full disk is reported by those who need it
-            sources.write(_memory(self.profile), _times(_memory(self.profile)) | {chapter: seconds})
+            sources.write(_memory(self.profile), _times(_memory(self.profile)) | {chapter: max(seconds, 0.1)})
 
 
 def _kind(name: str) -> str:
