@@ -563,7 +563,7 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# MLPs on MNIST that share fixed weights which are large beside the trained ones can be averaged as they are, without a search for permutations. Zeros do not do it: they make layers asymmetric, and leave the neurons without places.
+# MLPs on MNIST that share fixed weights which are large beside the trained ones can be averaged as they are, without a search for permutations. Zeros in up to three quarters of a row do not do it: they make layers asymmetric, and leave the neurons without places.
 #
 # The price is accuracy at the ends, which the paper expects ("strong symmetry breaking comes with reduced feature learning", sec. 4.5) and the {ref}`evidence <does-alignment-help>` measures. Where fixed values identify most neurons but not all, a matching that looks only at activations may take some from their place.
 #

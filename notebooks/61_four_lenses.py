@@ -28,7 +28,7 @@
 # | With half of the incoming weights fixed at most half of the rise is left (ours; for Bürgin et al. see [53](53_asymmetric_mlps.ipynb)) | [true](#X1.fixed_direct) | [[100 * X1.fixed_direct:±]] % of the barrier is left |
 # | Swap costs (Bürgin et al., (16)) tell which neurons a matcher moves (this book) | [open, in part](#X1.swap_predicts) | mean rank [[X1.swap_predicts:.3f]] ([[X1.swap_predicts:to]]); chance 0.5, our threshold 1/3 |
 #
-# **Open.** On which side of a third that rank lies: 8 core-hours. Whether matching removes a tenth or more with fixed weights: 1.5 core-hours.
+# **Open.** On which side of a third that rank lies: 8 core-hours. Whether balancing and matching remove a tenth or more with fixed weights: 1.5 core-hours.
 #
 # **For the authors.** No sentence to change.
 

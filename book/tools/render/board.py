@@ -121,21 +121,20 @@ class Row:
         if self.wrong:
             more = len(self.wrong) - 1
             return self.wrong[0].part.in_short + (f"; and {more} more" if more else "")
+        reasons = (part.reason for part in self.undecided if part.reason)
         beyond = self.claim.paper == BEYOND
         theirs = [f for f in self.parts if beyond or f.part.whose != claims.OURS]
         if wrong := [f.part for f in theirs if f.verdict in WRONG]:
             found = list(dict.fromkeys(part.in_short for part in wrong))
             said = "; ".join([*found[:2], *([f"and {len(found) - 2} more"] if len(found) > 2 else [])])
-            return (
-                _first_sentence(wrong[0].reason)
-                if beyond
-                else f"In {'another reading' if len(found) == 1 else 'other readings'}: {said}"
-            )
+            if beyond:
+                return _first_sentence(wrong[0].reason)
+            reason = next(map(_first_sentence, reasons), "") if self.verdict == claims.OPEN else ""
+            return f"{reason} In {'another reading' if len(found) == 1 else 'other readings'}: {said}".strip()
         for part in (f.part for f in theirs if f.verdict == claims.SHARPER):
             return part.sharpening
         if self.verdict not in (claims.OPEN, claims.NOT_RUN):
             return ""
-        reasons = (part.reason for part in self.undecided if part.reason)
         return next(map(_first_sentence, reasons), "Too few samples at this scale.")
 
     @property
