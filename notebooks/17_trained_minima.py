@@ -8,7 +8,7 @@
 #
 # *Do trained networks look like the random minima of the theory?*
 #
-# Not in how many neurons copy each teacher neuron: counts have **[[Z13.counts:.2f]]** ([[Z13.counts:to]]) of the variance of random ones. So the barrier of matched networks is largest below twice the teacher's width: there it is
+# Not in how many neurons copy each teacher neuron: counts have **[[Z13.counts:.2f]]** ([[Z13.counts:to]]) of the variance of random ones. So the barrier of matched networks is largest below twice the teacher's width: at twice it is
 # **[[Z8.second_descent:.2f]]** ([[Z8.second_descent:to]]) of that at 1.5 times.
 #
 # :::{glue:figure} fig_peak

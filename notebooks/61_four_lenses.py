@@ -26,7 +26,7 @@
 # | "paths … that lead through a ‘permutation point’" (Brea et al., abstract) | [true; from index 2 on a lower one goes round it](#P3.round) | odd permutations: no path below $(\frac14 - \frac1{2\pi})/d$ for $d$ student and $d$ teacher neurons (proved) |
 # | "the error barrier … between two solutions can be arbitrarily large" (Zhao et al., sec. 5.2) | [true, but not between these](#X1.digits_scale) | rescaling changes the rest by [[100 * (X1.digits_scale - 1):±]] % |
 # | With half of the incoming weights fixed at most half of the rise is left (ours; for Bürgin et al. see [53](53_asymmetric_mlps.ipynb)) | [true](#X1.fixed_direct) | [[100 * X1.fixed_direct:±]] % of the barrier is left |
-# | Swap costs (Bürgin et al., (16)) tell which neurons a matcher moves (this book) | [open, in part](#X1.swap_predicts) | mean rank [[X1.swap_predicts:.3f]] ([[X1.swap_predicts:to]]); chance 0.5, our threshold 1/3 |
+# | Swap costs (Bürgin et al., (16)) tell whose place a neuron takes that a matcher moves (this book) | [open, in part](#X1.swap_predicts) | mean rank [[X1.swap_predicts:.3f]] ([[X1.swap_predicts:to]]); chance 0.5, our threshold 1/3 |
 #
 # **Open.** On which side of a third that rank lies: 8 core-hours. Whether balancing and matching remove a tenth or more with fixed weights: 1.5 core-hours.
 #
@@ -1185,7 +1185,7 @@ claims.check("X1.digits_saddle", saddle_over_middle, **of_pairs)
 # ### Fixed weights
 #
 # In I's picture they give every neuron a place: the direct barrier should be low, and a matcher should have little to do.
-# The swap costs, I, (16) with the principal subspace of the inputs that keeps 90 % of the second moment (as in F.7), should tell which neurons it moves nevertheless.
+# The swap costs, I, (16) with the principal subspace of the inputs that keeps 90 % of the second moment (as in F.7), should tell whose place a neuron takes that it moves nevertheless.
 # For that we take {term}`activation matching`, which does not see the weights, and rank the cost of each moved neuron with its partner among its costs with all others.
 
 # %% Plot the networks with fixed weights
