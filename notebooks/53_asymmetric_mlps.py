@@ -14,7 +14,7 @@
 # :::{glue:figure} fig_printed_lines
 # :alt: Two panels. Change of the training accuracy, in points, along the line between two networks, against the place on the line. First panel, averaged as they are: ordinary networks lose [[2 * I11.standard:±]] points halfway, networks with weights fixed at zero lose [[2 * I11.zero:±]]; networks with large fixed weights stay level, +[[-I11.unaligned:±]], and so do syre-MLPs, +[[-I11.syre:±]]. Second panel, after matching: all four kinds stay level.
 #
-# Training accuracy less the straight line between that of the ends; as they are, and matched. W-MLP: some weights fixed, of size $\sigma_F$; syre: a fixed part in each. Recorded on MNIST; bars: 99.9 % intervals.
+# Training accuracy less the straight line between those of the ends; as they are, and matched. W-MLP: some weights fixed, of size $\sigma_F$; syre: a fixed part in each. Recorded on MNIST; bars: 99.9 % intervals.
 # :::
 #
 # **How sure.** MNIST, 512 units, 100 epochs; [[n(I11.unaligned)]] pairs of each kind with large fixed weights, [[n(I11.standard)]] of the two others; last row: [[n(I10.one)]] pairs, 20 epochs; recorded.
