@@ -27,7 +27,7 @@
 # | counts: “This assumption holds true when the learning rate … is relatively small” (sec. 5) | [false, too even](#Z13.counts) | [[Z13.counts:to]] of the multinomial variance |
 # | the numbers of five type vectors “are almost the same” (app. B.2) | [true, by symmetry](#Z13.gradient_descent) | within [[high(Z13.gradient_descent):≤.3f]] of 1/5 each, [[n(Z13.gradient_descent)]] runs |
 # | sorted weights: “consistent with sampling from an exponential distribution”, but “not stable enough” (app. B.2) | [false from the printed start](#Z13.entries), [true of step size and $d$](#Z13.entries_unstable) | variance [[Z13.entries:.2f]] of that law's ([[Z13.entries_variance:.2f]] if $1/(md)$ is a variance); changes [[Z13.entries_unstable:.1f]]-fold with step size, [[Z13.entries_unstable_d:.1f]]-fold with $d$ |
-# | lower barriers “partly due to the sparsity … when $m$ is large and the learning rate is high” (sec. 4) | [true at a high rate](#Z9.attribution_high) | a zero row at width 36: in [[100 * low(Z9.attribution_high):≥.0f]] % or more; at rate ½ in [[100 * Z9.attribution_reference:to]] % |
+# | lower barriers “partly due to the sparsity … when $m$ is large and the learning rate is high” (sec. 4) | [true at a high rate, as we read it](#Z9.attribution_high) | most have a zero row at width 36: [[100 * low(Z9.attribution_high):≥.0f]] % or more; at rate ½ [[100 * Z9.attribution_reference:to]] % |
 #
 # **Open.** Whether barriers are “slightly smaller” than, or “very similar” to, those of random minima (sec. 4), and sparsity's part: Fig. 2's learning rate would decide. Row 5 for other $m$, $M$.
 #
@@ -102,7 +102,7 @@ from lmc_helpers.teacher_student import (
 from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 
 # %% [markdown]
-# ## Two even networks leave nothing over at $2M$, two random ones the most
+# ## Two even networks leave nothing over at $2M$, two random ones nearly the most
 #
 # If the $m$ rows of a student were shared out as evenly as they can be, all types would have $\lfloor m/M \rfloor$ rows, and
 # $s$ of them one more. Two such networks differ only in *which* types have one more: nothing is left over at the multiples of
@@ -447,8 +447,8 @@ figures.show("fig_peak", figure)
 # | “slightly smaller” than for random minima if $m$ is large | [open](#Z6.slightly): smaller, how much depends on the setting | at 18, 24, 36: [[Z6.slightly:to]] of it |
 # | “very similar” to random minima | [open](#Z6.similar) | at 8 to 24: [[Z6.similar:to]] of it |
 #
-# The four settings agree that the peak is not within a neuron of $2M$ and that the barrier is lower at $2M$ than at $1.5M$, and at $4M$ than at $2M$. Trained networks are
-# worse than random minima between $M$ and $2M$, where rows cannot be shared out evenly, and better from $2M$ on. The text on Fig. 2 names both kinds, so that each is a
+# The four settings agree that the peak is not within a neuron of $2M$ and that the barrier is lower at $2M$ than at $1.5M$, and at $4M$ than at $2M$. Trained networks are,
+# in this run, worse than random minima at $1.5M$, where rows cannot be shared out evenly, and, in these settings, better from $3M$ on. The text on Fig. 2 names both kinds, so that each is a
 # statement of its own; that on Fig. 4 does not say which it means beyond $M$, so that both are
 # readings of one statement, and the better one counts.
 
@@ -464,7 +464,7 @@ claims.check("Z6.gain", *covering(gains), n=pairs)
 # %% [markdown]
 # ## Even counts lower the barrier, even entries raise it
 #
-# From $2M$ on trained networks have the lower barrier, as the paper says of Z, Fig. 2; it attributes this “to the sparsity of
+# At $3M$ and beyond trained networks have the lower barrier, in all four settings, as the paper says of wide ones in Z, Fig. 2; it attributes this “to the sparsity of
 # the SGD solutions”: zero rows match without a barrier, which they do ({prf:ref}`thm-zero-rows`). But at the step size ½ only
 # [[Z9.few_zero_rows:to]] of the networks with 18 to 30 rows have a zero row. Minima with the types of trained networks and
 # fresh uniform entries show what lowers it, here at $m = 3M$:

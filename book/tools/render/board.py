@@ -128,7 +128,7 @@ class Row:
             found = list(dict.fromkeys(part.in_short for part in wrong))
             said = "; ".join([*found[:2], *([f"and {len(found) - 2} more"] if len(found) > 2 else [])])
             if beyond:
-                return _first_sentence(wrong[0].reason)
+                return _first_sentence(wrong[0].reason) + f" And {len(wrong) - 1} more failed." * (len(wrong) > 1)
             reason = next(map(_first_sentence, reasons), "") if self.verdict == claims.OPEN else ""
             return f"{reason} In {'another reading' if len(found) == 1 else 'other readings'}: {said}".strip()
         for part in (f.part for f in theirs if f.verdict == claims.SHARPER):
