@@ -322,7 +322,7 @@ claims.check(
 # So the paper's statement holds for a learning rate like $m^{-1/2}$, and should for any that decays more slowly than $1/m$: what increases is
 # the step size relative to the threshold, which itself falls like $1/m$; a step size that decays more slowly crosses it at
 # some width. At a fixed multiple of the threshold nothing increases, at a large one ({claim}`Z9.width_inverse`) or at a small
-# one ({claim}`Z9.width_small`).
+# one ({claim}`Z9.width_small`; a first record with a third of the networks left this open).
 
 
 # %% Check Z9.width in two readings

@@ -25,12 +25,12 @@
 # | "the LMC barrier is high in standard MLPs" (Q1) | [true](#I11.standard) | [[2 * I11.standard:±]] points lost (high: 4 or more) |
 # | "… and $W$-MLPs with $\sigma_F = 0$" (Q1) | [open](#I11.zero) | [[2 * I11.zero:±]] points lost |
 # | "All models exhibit reasonably low LMC barriers" (Q1) | [true of MLPs](#I11.aligned) | aligned: at most [[100 * I11.aligned:±]] % of what MLPs lose unaligned |
-# | Alignment reduces it at $\sigma_F = 0$ "similarly well as that of standard architectures" (Q1) | [true of MLPs](#I11.similar) | [[I11.similar:±]] times the share in MLPs |
+# | Alignment reduces it at $\sigma_F = 0$ "similarly well as that of standard architectures" (Q1) | [true of MLPs](#I11.similar) | share removed: [[I11.similar:±]] times that of MLPs |
 # | For large $\sigma_F$ "the identity permutation is nearly optimal" (Q2, Fig. 3a) | [true](#I10.one) | [[I10.one:±]] (random order: 0, best: 1) |
 #
 # **Open.** Whether weights fixed at zero cost 4 points or more (6 core-hours); whether zeros in more than ¾ of a row give neurons places (App. G.1; 45 minutes for each share); whether decay does, if the start hides the fixed weights (41; 4 core-hours).
 #
-# **For the authors.** State batch size and initial weights. `measure_lmc_unaligned_aligned.py` (c92eb82, later than Fig. 4c) maximises 1 − |ρ| (ρ: the correlation), which aligns nothing.
+# **For the authors.** State batch size and initial weights. `measure_lmc_unaligned_aligned.py` (c92eb82, later than Fig. 4c) maximises 1 − |ρ| (ρ: the correlation), which does not align them.
 
 # %% [markdown]
 # :::{need}

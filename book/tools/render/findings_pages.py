@@ -62,6 +62,7 @@ def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
         "rich": board.rich,
         "symbol": claims.symbol,
         "named": words.named,
+        "heading": lambda verdict: "false step in a proof" if verdict == claims.BROKEN else words.named(verdict),
         "plain": lambda text: text.replace("$", "").replace("\\", ""),
         "came_out": came_out,
         "outcome": lambda part, record: claims.Result(part, record).outcome,

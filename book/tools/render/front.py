@@ -147,7 +147,6 @@ def content(run: Run, confirmed: dict[str, dict], extra: Path) -> dict:
         "parts_of_book": by_part(read().chapters, parts),
         "toc": toc(parts),
         "scales": scales(run),
-        "author": contents.config()["author"],
         "repository": (contents.config().get("repository") or {}).get("url") or "",
         "current": {id for id, record in confirmed.items() if not claims.not_run(record)},
         "gallery": gallery.read(),
