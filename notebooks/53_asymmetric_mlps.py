@@ -30,7 +30,7 @@
 #
 # **Open.** Whether weights fixed at zero cost 4 points or more (6 core-hours); whether zeros in more than ¾ of a row give neurons places (App. G.1; 45 minutes for each share); whether decay does, if the start hides the fixed weights (41; 4 core-hours).
 #
-# **For the authors.** State batch size and initial weights. `measure_lmc_unaligned_aligned.py` (c92eb82, later than Fig. 4c) maximises 1 − |ρ| (ρ: the correlation), which does not align them.
+# **For the authors.** State batch size and initial weights. `measure_lmc_unaligned_aligned.py` (c92eb82, later than Fig. 4c) maximises 1 − |ρ| (ρ: correlation), which does not align.
 
 # %% [markdown]
 # :::{need}
