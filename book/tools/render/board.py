@@ -125,12 +125,13 @@ class Row:
         beyond = self.claim.paper == BEYOND
         theirs = [f for f in self.parts if beyond or f.part.whose != claims.OURS]
         if wrong := [f.part for f in theirs if f.verdict in WRONG]:
-            found = list(dict.fromkeys(part.in_short for part in wrong))
-            said = "; ".join([*found[:2], *([f"and {len(found) - 2} more"] if len(found) > 2 else [])])
             if beyond:
-                return _first_sentence(wrong[0].reason) + f" And {len(wrong) - 1} more failed." * (len(wrong) > 1)
+                said = _first_sentence(wrong[0].reason) + f" And {len(wrong) - 1} more failed." * (len(wrong) > 1)
+                return said if self.verdict in WRONG else f"A detail failed: {said}"
+            found = list(dict.fromkeys(part.in_short for part in wrong))
+            said = ". ".join([*found[:2], *([f"And {len(found) - 2} more"] if len(found) > 2 else [])])
             reason = next(map(_first_sentence, reasons), "") if self.verdict == claims.OPEN else ""
-            return f"{reason} In {'another reading' if len(found) == 1 else 'other readings'}: {said}".strip()
+            return f"{reason} In {'another reading' if len(found) == 1 else 'other readings'}: {said}.".strip()
         for part in (f.part for f in theirs if f.verdict == claims.SHARPER):
             return part.sharpening
         if self.verdict not in (claims.OPEN, claims.NOT_RUN):
