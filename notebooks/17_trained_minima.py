@@ -29,7 +29,7 @@
 # | sorted weights: “consistent with sampling from an exponential distribution”, but “not stable enough” (app. B.2) | [false from the printed start](#Z13.entries), [true of step size and $d$](#Z13.entries_unstable) | variance [[Z13.entries:.2f]] of that law's ([[Z13.entries_variance:.2f]] if $1/(md)$ is a variance); changes [[Z13.entries_unstable:.1f]]-fold with step size, [[Z13.entries_unstable_d:.1f]]-fold with $d$ |
 # | lower barriers “partly due to the sparsity … when $m$ is large and the learning rate is high” (sec. 4) | [true at a high rate, as we read it](#Z9.attribution_high) | most have a zero row at width 36: [[100 * low(Z9.attribution_high):≥.0f]] % or more; at rate ½ [[100 * Z9.attribution_reference:to]] % |
 #
-# **Open.** Whether barriers are “slightly smaller” than, or “very similar” to, those of random minima, and sparsity's part in it (sec. 4): Fig. 2's learning rate would decide. Whether row 5's weights change with $m$ and $M$.
+# **Open.** Whether barriers are “slightly smaller” than, or “very similar” to, those of random minima, and sparsity's part (sec. 4): Fig. 2's learning rate would decide. Row 5's change with $m$ and $M$.
 #
 # **For the authors.** Print *trained networks have more even type counts, and a barrier that peaks below $2M$*, and the learning rate of Fig. 2.
 
