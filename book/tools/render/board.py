@@ -105,38 +105,38 @@ class Row:
         return any(f.from_record for f in self.parts if f.part in self.claim.headlines)
 
     @property
+    def _results(self) -> list[Statement]:
+        """The statements that its verdict is made of, one for all readings of a sentence."""
+        return [s for s in self.findings.of(self.claim) if any(f.part in self.claim.headlines for f in s.readings)]
+
+    @property
     def carried_by(self) -> list[str]:
         """The parts that carry the verdict, where other results or readings have another."""
-        results = list(
-            {id(s): s for s in (self.findings.statement_of[part.id] for part in self.claim.headlines)}.values()
-        )
-        worst = [s for s in results if s.axis == self.verdict]
-        if len(worst) < len(results) and self.verdict not in (claims.HOLDS, claims.SHARPER):
+        worst = [s for s in self._results if s.axis == self.verdict]
+        if len(worst) < len(self._results) and self.verdict not in (claims.HOLDS, claims.SHARPER):
             return [s.counting.part.id for s in worst]
-        return [s.counting.part.id for s in results if any(f.verdict != s.verdict for f in s.readings)]
+        return [s.counting.part.id for s in self._results if any(f.verdict != s.verdict for f in s.readings)]
 
     @property
     def phrase(self) -> str:
         """In a phrase: the worst difference, or else what more is true, or why it is open."""
         if self.wrong:
-            more = len(self.wrong) - 1
-            return self.wrong[0].part.in_short + (f"; and {more} more" if more else "")
-        reasons = (part.reason for part in self.undecided if part.reason)
+            sharper = [s.part.sharpening for s in self._results if s.verdict == self.verdict == claims.SHARPER]
+            more = f"; and {len(self.wrong) - 1} more" * (len(self.wrong) > 1)
+            return " ".join([*sharper[:1], self.wrong[0].part.in_short + more])
+        unsettled = [s.counting.part for s in self._results if s.axis == self.verdict in (claims.OPEN, claims.NOT_RUN)]
+        told = dict.fromkeys(_first_sentence(part.reason or "Too few samples at this scale.") for part in unsettled)
+        why = list(told)[: None if self.verdict == claims.OPEN else 1]
         beyond = self.claim.paper == BEYOND
         theirs = [f for f in self.parts if beyond or f.part.whose != claims.OURS]
         if wrong := [f.part for f in theirs if f.verdict in WRONG]:
             if beyond:
                 said = _first_sentence(wrong[0].reason) + f" And {len(wrong) - 1} more failed." * (len(wrong) > 1)
-                return said if self.verdict in WRONG else f"A detail failed: {said}"
+                return said if self.verdict in WRONG else " ".join([*why, f"A detail failed: {said}"])
             found = list(dict.fromkeys(part.in_short for part in wrong))
             said = ". ".join([*found[:2], *([f"And {len(found) - 2} more"] if len(found) > 2 else [])])
-            reason = next(map(_first_sentence, reasons), "") if self.verdict == claims.OPEN else ""
-            return f"{reason} In {'another reading' if len(found) == 1 else 'other readings'}: {said}.".strip()
-        for part in (f.part for f in theirs if f.verdict == claims.SHARPER):
-            return part.sharpening
-        if self.verdict not in (claims.OPEN, claims.NOT_RUN):
-            return ""
-        return next(map(_first_sentence, reasons), "Too few samples at this scale.")
+            return " ".join([*why, f"In {'another reading' if len(found) == 1 else 'other readings'}: {said}."])
+        return " ".join(why or [f.part.sharpening for f in theirs if f.verdict == claims.SHARPER][:1])
 
     @property
     def undecided(self) -> list[Part]:

@@ -116,12 +116,13 @@ def test_where_nothing_differs_a_row_says_what_there_is(tmp_path):
     ):
         rows = board.rows(found(tmp_path, {"T1": claim(parts={"it": part})}, {"T1.it": verdict}))
         assert [row.phrase for row in rows] == [phrase]
-    parts = {"one": FAILING | READ, "other": BASE | READ}
-    it = found(tmp_path, {"T1": claim(parts=parts)}, {"T1.one": "fails", "T1.other": "holds"})
+    it = {"one": FAILING | READ, "other": BASE | READ}
+    it = found(tmp_path, {"T1": claim(parts=it)}, {"T1.one": "fails", "T1.other": "holds"})
     assert board.content(it)["differs"] == set()
-    assert board.rows(it)[0].phrase == "In another reading: It is not two" and board.rows(it)[0].carried_by == [
-        "T1.other"
-    ]
+    assert [(r.phrase, r.carried_by) for r in board.rows(it)] == [("In another reading: It is not two.", ["T1.other"])]
+    parts = {"one": OPEN, "other": BASE | {"reason": "It crosses the border. So."}}  # the first was not run
+    it = found(tmp_path, {"T1": claim(parts=parts)}, {"T1.other": "open"})
+    assert board.rows(it)[0].phrase == "It crosses the border."
 
 
 def test_an_up_to_date_record_decides_and_shows_its_number_as_in_the_part_s_box(tmp_path):
