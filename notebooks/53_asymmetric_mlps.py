@@ -28,7 +28,7 @@
 # | Alignment reduces it at $\sigma_F = 0$ "similarly well as that of standard architectures" (Q1) | [true of MLPs](#I11.similar) | share removed: [[I11.similar:±]] times that of MLPs |
 # | For large $\sigma_F$ "the identity permutation is nearly optimal" (Q2, Fig. 3a) | [true](#I10.one) | [[I10.one:±]] (random order: 0, best: 1) |
 #
-# **Open.** Whether weights fixed at zero cost 4 points or more (6 core-hours); whether zeros in more than ¾ of a row give neurons places (App. G.1; 45 minutes for each share); whether decay does, if the start hides the fixed weights (41; 4 core-hours).
+# **Open.** Whether weights fixed at zero cost 4 points or more (6 core-hours); whether decay gives neurons their places, if the start hides the fixed weights (41; 4 core-hours).
 #
 # **For the authors.** State batch size and initial weights. `measure_lmc_unaligned_aligned.py` (c92eb82, later than Fig. 4c) maximises 1 − |ρ| (ρ: correlation), which does not align.
 
@@ -236,7 +236,7 @@ n_swept = min(sweep_pairs, pairs)  # pairs of variants beside I, Fig. 4
 n_long = {key: len(long.stages(key).pairs) for key in CORE}  # of I, Fig. 4
 chapter.uses(dataset=load(name).source, images=trained_on)
 chapter.uses(long_epochs=long_epochs or epochs)  # of I, Fig. 4
-chapter.uses(shares=[*shares, *sparse])  # without fixed values
+chapter.uses(sparse=[*shares, *sparse])  # all shares without fixed values
 
 # %% A second seed, and words for numbers
 # trained only where a rejection has to be repeated
@@ -458,7 +458,7 @@ figures.show("fig_scores", figure)
 # | "consistent across layers" (App. G.1) | the same in each layer, with syre-MLPs and MLPs | [[I14.stages:±]] | [true](#I14.stages) |
 # | "does not produce a higher objective" (σ-MLPs, App. G.1) | score at most 0.05 | [[I14.sigma_mlp:±]] | [true](#I14.sigma_mlp) |
 # | "sparsity alone … does not yield strong neuron identifiability" (App. G.1) | score at most 0.5, shares up to ¾ | [[I14.sparsity:±]] | [true](#I14.sparsity) |
-# | the same | shares up to 0.99 | – | [not run](#I14.sparsest) |
+# | the same | five shares, up to 0.99 | [[I14.sparsest:.2f]] ([[I14.sparsest:to]]) | [true](#I14.sparsest) |
 
 # %%
 claims.check("I10.one", lambda e: progress(e, "W 1"), **twice)

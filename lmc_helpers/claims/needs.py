@@ -13,6 +13,7 @@ otherwise is another experiment, and has measured nothing here.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -54,7 +55,7 @@ def met(need: Values | Exactly, used: Any) -> bool:
             return used == value
         case list():
             return set(need) <= set(used)
-    return (max(used) if isinstance(used, (list, tuple)) else used) >= need
+    return (max(used, default=-math.inf) if isinstance(used, (list, tuple)) else used) >= need
 
 
 def says(name: str, need: Values | Exactly) -> str:

@@ -119,24 +119,23 @@ class Row:
 
     @property
     def phrase(self) -> str:
-        """In a phrase: the worst difference, or else what more is true, or why it is open."""
-        if self.wrong:
-            sharper = [s.part.sharpening for s in self._results if s.verdict == self.verdict == claims.SHARPER]
-            more = f"; and {len(self.wrong) - 1} more" * (len(self.wrong) > 1)
-            return " ".join([*sharper[:1], self.wrong[0].part.in_short + more])
+        """In a phrase: why it is open, or what more is true; which readings fail; the worst difference."""
         unsettled = [s.counting.part for s in self._results if s.axis == self.verdict in (claims.OPEN, claims.NOT_RUN)]
         told = dict.fromkeys(_first_sentence(part.reason or "Too few samples at this scale.") for part in unsettled)
-        why = list(told)[: None if self.verdict == claims.OPEN else 1]
-        beyond = self.claim.paper == BEYOND
-        theirs = [f for f in self.parts if beyond or f.part.whose != claims.OURS]
-        if wrong := [f.part for f in theirs if f.verdict in WRONG]:
-            if beyond:
-                said = _first_sentence(wrong[0].reason) + f" And {len(wrong) - 1} more failed." * (len(wrong) > 1)
-                return said if self.verdict in WRONG else " ".join([*why, f"A detail failed: {said}"])
-            found = list(dict.fromkeys(part.in_short for part in wrong))
-            said = ". ".join([*found[:2], *([f"And {len(found) - 2} more"] if len(found) > 2 else [])])
-            return " ".join([*why, f"In {'another reading' if len(found) == 1 else 'other readings'}: {said}."])
-        return " ".join(why or [f.part.sharpening for f in theirs if f.verdict == claims.SHARPER][:1])
+        said, beyond = list(told)[: None if self.verdict == claims.OPEN else 1], self.claim.paper == BEYOND
+        listed = {f.part.id for s in self.wrong for f in s.readings}
+        theirs = [f for f in self.parts if (beyond or f.part.whose != claims.OURS) and f.part.id not in listed]
+        wrong = [f.part for f in theirs if f.verdict in WRONG]
+        failed = list(dict.fromkeys(_first_sentence(part.reason if beyond else part.in_short) for part in wrong))
+        if self.verdict == claims.SHARPER or not (said or failed or self.wrong):
+            said += [f.part.sharpening for f in theirs if f.verdict == claims.SHARPER][:1]
+        if failed:
+            lead = "In another reading: " if len(failed) == 1 else "In other readings: "
+            lead = ("" if self.verdict in WRONG else "A detail failed: ") if beyond else lead
+            more = f"And {len(failed[2 - beyond :])} more{' failed' * beyond}."
+            said += [lead + " ".join([*failed[: 2 - beyond], *[more] * (len(failed) > 2 - beyond)])]
+        worst = [s.part.in_short for s in self.wrong]
+        return " ".join([*said, *worst[:1]]) + f"; and {len(worst) - 1} more" * (len(worst) > 1)
 
     @property
     def undecided(self) -> list[Part]:

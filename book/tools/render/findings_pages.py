@@ -105,7 +105,8 @@ def in_short(cells: list[board.Cell]) -> str:
         count, kinds = found[name], OTHERS | (STEPS if name == board.DERIVED else {})
         others = [(sum(count[verdict] for verdict in verdicts), words) for words, verdicts in kinds.items()]
         n = count.total() - sum(n for n, _ in others)
-        told = [f"of {count.total()} {what}, {'all' if n == count.total() else n} hold{'s' * (n == 1)}{how}"]
+        steps = f" ({count[claims.BROKEN]} with a false proof step)" * (name == RESULT and count[claims.BROKEN] > 0)
+        told = [f"of {count.total()} {what}, {'all' if n == count.total() else n} hold{'s' * (n == 1)}{steps}{how}"]
         said += [", ".join(told + [f"{n} {words[n > 1]}" for n, words in others if n])] * bool(count.total())
     return sentence("; ".join(said))
 

@@ -96,11 +96,11 @@ def test_a_run_surprises_only_where_no_larger_one_stands(tmp_path):
 def test_a_row_says_what_differs_worst_first(toy):
     rows = {row.claim.id: row for row in board.rows(toy)}
     assert [s.part.id for s in rows["T1"].wrong] == ["T1.wrong", "T1.derived_wrong", "T1.step", "T1.slip"]
-    assert rows["T1"].phrase == "It is three; and 3 more"
+    said = "It was not run, see T1.true. In another reading: It is not two. It is three; and 3 more"
+    assert rows["T1"].phrase == said
     assert rows["T1"].verdict == "open"  # the worst of its results
-    assert rows["T1"].marks == ["false as printed, corrected", "broken, statement stands"]
+    assert rows["T1"].marks == ["false as printed, corrected", "broken, statement stands"] and rows["U1"].marks == []
     assert rows["T1"].carried_by == ["T1.undecided"] and rows["U1"].carried_by == []
-    assert rows["U1"].marks == []
     assert rows["U1"].verdict == "fails" and rows["U1"].phrase == "It is not two"
     assert rows["X1"].verdict == "a page of the book" and rows["X1"].parts == []
     assert toy.counting(["T1.one", "T1.true", "T1.other"]) == ["T1.other", "T1.true"]

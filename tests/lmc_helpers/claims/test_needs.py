@@ -16,7 +16,7 @@ from lmc_helpers.claims.render.words import Result
     [
         ("mnist", ["mnist"], ["digits", "mnist, from other files", None]),
         (512, [512, 1024, [4, 512]], [511, [4, 8], None]),
-        (0.75, [0.75, 1], [0.5]),
+        (0.75, [0.75, 1], [0.5, []]),
         ([25, 100], [[100, 6, 25], (25, 100)], [[25]]),
         ({"exactly": 20}, [20], [21, 19]),
         ({"exactly": [8, 16]}, [[8, 16]], [[16, 8], [8, 16, 3]]),
