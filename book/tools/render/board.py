@@ -119,23 +119,27 @@ class Row:
 
     @property
     def phrase(self) -> str:
-        """In a phrase: why it is open, or what more is true; which readings fail; the worst difference."""
+        """In a phrase: why it is open, or what more is true; the worst difference; which readings fail."""
         unsettled = [s.counting.part for s in self._results if s.axis == self.verdict in (claims.OPEN, claims.NOT_RUN)]
         told = dict.fromkeys(_first_sentence(part.reason or "Too few samples at this scale.") for part in unsettled)
         said, beyond = list(told)[: None if self.verdict == claims.OPEN else 1], self.claim.paper == BEYOND
+        left = sum(s.axis == claims.NOT_RUN for s in self._results) * (self.verdict == claims.OPEN)
+        said += [f"{left} of the {len(self._results)} results {'was' if left == 1 else 'were'} not run."] * (left > 0)
         listed = {f.part.id for s in self.wrong for f in s.readings}
         theirs = [f for f in self.parts if (beyond or f.part.whose != claims.OURS) and f.part.id not in listed]
         wrong = [f.part for f in theirs if f.verdict in WRONG]
         failed = list(dict.fromkeys(_first_sentence(part.reason if beyond else part.in_short) for part in wrong))
         if self.verdict == claims.SHARPER or not (said or failed or self.wrong):
             said += [f.part.sharpening for f in theirs if f.verdict == claims.SHARPER][:1]
+        if self.wrong:
+            more = f"; and {len(self.wrong) - 1} more" * (len(self.wrong) > 1)
+            said += [self.wrong[0].part.in_short + more + "." * bool(failed)]
         if failed:
             lead = "In another reading: " if len(failed) == 1 else "In other readings: "
             lead = ("" if self.verdict in WRONG else "A detail failed: ") if beyond else lead
             more = f"And {len(failed[2 - beyond :])} more{' failed' * beyond}."
             said += [lead + " ".join([*failed[: 2 - beyond], *[more] * (len(failed) > 2 - beyond)])]
-        worst = [s.part.in_short for s in self.wrong]
-        return " ".join([*said, *worst[:1]]) + f"; and {len(worst) - 1} more" * (len(worst) > 1)
+        return " ".join(said)
 
     @property
     def undecided(self) -> list[Part]:

@@ -96,8 +96,8 @@ def test_a_run_surprises_only_where_no_larger_one_stands(tmp_path):
 def test_a_row_says_what_differs_worst_first(toy):
     rows = {row.claim.id: row for row in board.rows(toy)}
     assert [s.part.id for s in rows["T1"].wrong] == ["T1.wrong", "T1.derived_wrong", "T1.step", "T1.slip"]
-    said = "It was not run, see T1.true. In another reading: It is not two. It is three; and 3 more"
-    assert rows["T1"].phrase == said
+    told = "1 of the 8 results was not run. It is three; and 3 more. In another reading: It is not two."
+    assert rows["T1"].phrase == f"It was not run, see T1.true. {told}"
     assert rows["T1"].verdict == "open"  # the worst of its results
     assert rows["T1"].marks == ["false as printed, corrected", "broken, statement stands"] and rows["U1"].marks == []
     assert rows["T1"].carried_by == ["T1.undecided"] and rows["U1"].carried_by == []
@@ -122,7 +122,7 @@ def test_where_nothing_differs_a_row_says_what_there_is(tmp_path):
     assert [(r.phrase, r.carried_by) for r in board.rows(it)] == [("In another reading: It is not two.", ["T1.other"])]
     parts = {"one": OPEN, "other": BASE | {"reason": "It crosses the border. So."}}  # the first was not run
     it = found(tmp_path, {"T1": claim(parts=parts)}, {"T1.other": "open"})
-    assert board.rows(it)[0].phrase == "It crosses the border."
+    assert board.rows(it)[0].phrase == "It crosses the border. 1 of the 2 results was not run."
 
 
 def test_an_up_to_date_record_decides_and_shows_its_number_as_in_the_part_s_box(tmp_path):
