@@ -26,10 +26,10 @@
 # | “significantly decreases” by matching (sec. 4) | [true](#Z6.gain) | [[Z6.gain:to]] of it is left at $2M$ |
 # | counts: “This assumption holds true when the learning rate … is relatively small” (sec. 5) | [false, too even](#Z13.counts) | [[Z13.counts:to]] of the multinomial variance at $2M$ |
 # | with one surplus row, the numbers of the five type vectors “are almost the same” (app. B.2) | [true, by symmetry](#Z13.gradient_descent) | within [[high(Z13.gradient_descent):≤.3f]] of 1/5 each, [[n(Z13.gradient_descent)]] runs |
-# | sorted weights: “consistent with sampling from an exponential distribution”, but “not stable enough” (app. B.2) | [false from the printed start](#Z13.entries), [true of step size and $d$](#Z13.entries_unstable) | [[Z13.entries:±]] of that law's variance ([[Z13.entries_variance:±]] if $1/(md)$ is a variance); [[Z13.entries_unstable:.1f]]-fold change by step size, [[Z13.entries_unstable_d:.1f]] by $d$ |
+# | sorted weights: “consistent with sampling from an exponential distribution”, but “not stable enough” (app. B.2) | [false from the printed start](#Z13.entries), [true of step size and $d$](#Z13.entries_unstable) | [[Z13.entries:±]] of the uniform law's variance ([[Z13.entries_variance:±]] from $1/\sqrt{md}$); [[Z13.entries_unstable:.1f]]-fold change by step size, [[Z13.entries_unstable_d:.1f]] by $d$ |
 # | lower barriers “partly due to the sparsity … when $m$ is large and the learning rate is high” (sec. 4) | [true at a high rate, if zero rows suffice](#Z9.attribution_high) | [[100 * low(Z9.attribution_high):≥.0f]] % or more have one at width 36; at rate ½ [[100 * Z9.attribution_reference:to]] % |
 #
-# **Open.** Whether barriers are “slightly smaller” than random minima's or “very similar”, and if sparsity is why (sec. 4): Fig. 2's learning rate would decide. Row 1 at $M = 12$ (chapter 19), row 5 at other $m$, $M$.
+# **Open.** Whether barriers are “slightly smaller” than random minima's or “very similar”, and whether sparsity is why (sec. 4): Fig. 2's learning rate would decide. Row 1 at $M = 12$ (chapter 19), row 5 at other $m$, $M$.
 #
 # **For the authors.** Print *trained from small weights ($M = 6$, $d = 8$), type counts are more even than random, and the barrier is lower at $2M$ than at $1.5M$*, and Fig. 2's rate.
 
@@ -786,9 +786,9 @@ figures.numbers(
 # (*uniform*); bars: ±3.29 standard errors (profile {glue:text}`profile`).
 # :::
 #
-# In the first setting of this run the peak of trained networks is at $m =$ {glue:text}`int(peak)` $=$ {glue:text}`peak / 6:.1f` $M$; at $m = 2M = 12$
+# In the first setting of this run the peak of trained networks is at $m =$ {glue:text}`int(peak)` $\approx$ {glue:text}`peak / 6:.2f` $M$; at $m = 2M = 12$
 # their barrier is lower by a factor of {glue:text}`drop:.1f`. There it is below that of uniform minima by a factor of {glue:text}`below:.1f`, at
-# $m = 9$ *above* it by {glue:text}`above:.1f`.
+# $m = 9$ *above* it by a factor of {glue:text}`above:.1f`.
 
 # %% Check Z8.second_descent, Z8.descends and Z14.to_zero
 claims.check(
@@ -889,7 +889,7 @@ claims.check("Z9.attribution_high", *zero_at_36[-1], n=2 * few)
 
 # %% Numbers for the text
 most = max(x[0] for x in (zero_at_36[:-1] or zero_at_36))
-dead = "{} of the networks of the first three settings have a zero row, and {:.0%} of the last, whose barrier is {:.2f} ± {:.2f} of that of uniform minima"
+dead = "{} of the networks of the first three settings have a zero row, and {:.0f} % of the last, whose barrier is {:.2f} ± {:.2f} of that of uniform minima"
 if not everywhere:
     dead = "{} of the networks of the first setting have a zero row; the others were not run there"
 norms = torch.linalg.vector_norm(
@@ -898,8 +898,8 @@ norms = torch.linalg.vector_norm(
 figures.numbers(
     with_zero=f"{100 * value:.1f} %",
     dead_at_36=dead.format(
-        f"at most {most:.0%}" if most else "none",
-        zero_at_36[-1][0],
+        f"at most {100 * most:.0f} %" if most else "none",
+        100 * zero_at_36[-1][0],
         *compared[36][-1],
     ),
     pq_trained=pq_index(norms).mean().item(),
@@ -949,7 +949,7 @@ figures.numbers(
 # :::
 #
 # :::{try}
-# At every width 200 pairs, five times those of profile laptop, whose verdicts it keeps. Look at the first picture: its bars shrink by half.
+# Five times the pairs of profile laptop, with all four settings at every width, so that {claim}`Z6.peak`, open there, can be decided. Look at the first picture: its bars shrink by about half.
 #
 #     make chapter NAME=trained_minima ARGS="-p pairs 200"
 # :::

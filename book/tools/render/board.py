@@ -133,7 +133,7 @@ class Row:
             said += [f.part.sharpening for f in theirs if f.verdict == claims.SHARPER][:1]
         if self.wrong:
             more = f"; and {len(self.wrong) - 1} more" * (len(self.wrong) > 1)
-            said += [self.wrong[0].part.in_short + more + "." * bool(failed)]
+            said += [self.wrong[0].part.in_short + more + "."]
         if failed:
             lead = "In another reading: " if len(failed) == 1 else "In other readings: "
             lead = ("" if self.verdict in WRONG else "A detail failed: ") if beyond else lead

@@ -23,7 +23,7 @@ OTHERS = {
     ("stays open", "stay open"): (claims.OPEN,),
     ("was not run", "were not run"): (claims.NOT_RUN,),
 }
-STEPS = {("is a false step, or true with one", "are false proof steps or true with one"): (claims.BROKEN,)}
+STEPS = {("is a false step, or true with one", "are false proof steps, or true statements with one"): (claims.BROKEN,)}
 
 
 def sentence(text: str) -> str:

@@ -101,7 +101,7 @@ def test_a_row_says_what_differs_worst_first(toy):
     assert rows["T1"].verdict == "open"  # the worst of its results
     assert rows["T1"].marks == ["false as printed, corrected", "broken, statement stands"] and rows["U1"].marks == []
     assert rows["T1"].carried_by == ["T1.undecided"] and rows["U1"].carried_by == []
-    assert rows["U1"].verdict == "fails" and rows["U1"].phrase == "It is not two"
+    assert rows["U1"].verdict == "fails" and rows["U1"].phrase == "It is not two."
     assert rows["X1"].verdict == "a page of the book" and rows["X1"].parts == []
     assert toy.counting(["T1.one", "T1.true", "T1.other"]) == ["T1.other", "T1.true"]
     assert toy.counts("T1.one") == "T1.other: holds" and toy.counts("T1.other") == toy.counts("T1.wrong") == ""
