@@ -18,7 +18,7 @@
 # Barrier (largest rise of the loss between two matched networks, mean of pairs), $M = 6$ teacher neurons, over that of trained ones at $1.5M$. Dots: recorded, first setting (bars: all four); curves: this run, first setting. Bars: 99.9 %.
 # :::
 #
-# **How sure.** Recorded: [[n(Z13.counts)]] networks, [[n(Z8.descends)]] to [[3 * n(Z6.peak)]] pairs a width; answer, rows 1 to 3: $M = 6$, $d = 8$, four settings.
+# **How sure.** Recorded: [[n(Z13.counts)]] networks, [[n(Z8.descends)]] to [[3 * n(Z6.peak)]] pairs a width; answer, rows 1 to 3: $M = 6$, $d = 8$, 4 settings each.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -27,7 +27,7 @@
 # | counts: “This assumption holds true when the learning rate … is relatively small” (sec. 5) | [false, too even](#Z13.counts) | [[Z13.counts:to]] of the multinomial variance at $2M$ |
 # | with one surplus row, the numbers of the five type vectors “are almost the same” (app. B.2) | [true, by symmetry](#Z13.gradient_descent) | within [[high(Z13.gradient_descent):≤.3f]] of 1/5 each, [[n(Z13.gradient_descent)]] runs |
 # | sorted weights: “consistent with sampling from an exponential distribution”, but “not stable enough” (app. B.2) | [false from the printed start](#Z13.entries), [true of step size and $d$](#Z13.entries_unstable) | [[Z13.entries:±]] of the uniform law's variance ([[Z13.entries_variance:±]] from $1/\sqrt{md}$); [[Z13.entries_unstable:.1f]]-fold change by step size, [[Z13.entries_unstable_d:.1f]] by $d$ |
-# | lower barriers “partly due to the sparsity … when $m$ is large and the learning rate is high” (sec. 4) | [true at a high rate, if zero rows suffice](#Z9.attribution_high) | [[100 * low(Z9.attribution_high):≥.0f]] % or more have one at width 36; at rate ½ [[100 * Z9.attribution_reference:to]] % |
+# | lower barriers “partly due to the sparsity … when $m$ is large and the learning rate is high” (sec. 4) | [true at a high rate, if zero rows suffice](#Z9.attribution_high) | with a zero row at width 36: [[100 * low(Z9.attribution_high):≥.0f]] % or more; at rate ½ [[100 * Z9.attribution_reference:to]] % |
 #
 # **Open.** Whether barriers are “slightly smaller” than random minima's or “very similar”, and whether sparsity is why (sec. 4): Fig. 2's learning rate would decide. Row 1 at $M = 12$ (chapter 19), row 5 at other $m$, $M$.
 #
@@ -107,7 +107,7 @@ from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 # If the $m$ rows of a student were shared out as evenly as they can be, all types would have $\lfloor m/M \rfloor$ rows, and
 # $s$ of them one more. Two such networks differ only in *which* types have one more: nothing is left over at the multiples of
 # $M$, and most between them. Under Assumption 3 the share of rows without a partner is instead a smooth hill, with its top
-# just beyond $2M$. So the variance of the counts decides where the barrier peaks.
+# just beyond $2M$. So the place of the barrier's peak should depend on the variance of the counts.
 
 # %% Plot the idea: rows without a partner, even and random counts
 all_widths = np.arange(6, 37)  # m, M = 6
@@ -325,7 +325,7 @@ claims.check(
 #
 # The *barrier* of a pair is the largest loss on the line between its networks, less that of the ends, on the {term}`paper's grid`
 # $\lambda = 0, 0.1, \dots, 1$: *direct*, or *permuted* by Algorithm 1. Z, Fig. 2 shows both for $M = 6$, $d = 8$, without its
-# learning rate. Four settings are tried: step size ½ from standard deviation $1/(md)$, the reference, and from $1/\sqrt{md}$; step size 0.2 from
+# learning rate. Four settings are tried, three of them those of the counts: step size ½ from standard deviation $1/(md)$, the reference, and from $1/\sqrt{md}$; step size 0.2 from
 # $1/(md)$; and from $1/(md)$ a step size that decays with the width, as in Z, section 5, and crosses the threshold between $m = 24$ and $m = 36$.
 
 # %% Train the pairs, and compute their barriers
@@ -452,7 +452,7 @@ figures.show("fig_peak", figure)
 # | “very similar” to random minima | [open](#Z6.similar) | at 8 to 24: [[Z6.similar:to]] of it |
 #
 # The four settings agree that the peak is not within a neuron of $2M$ and that the barrier is lower at $2M$ than at $1.5M$, and at $4M$ than at $2M$. Trained networks are,
-# in this run, worse than random minima at $1.5M$, where rows cannot be shared out evenly, and, in these settings, better from $3M$ on. The text on Fig. 2 names both kinds, so that each is a
+# in this run, worse than random minima at $1.5M$, where even counts gain little and even entries cost more, and, in these settings, better from $3M$ on. The text on Fig. 2 names both kinds, so that each is a
 # statement of its own; that on Fig. 4 does not say which it means beyond $M$, so that both are
 # readings of one statement, and the better one counts.
 
@@ -469,7 +469,7 @@ claims.check("Z6.gain", *covering(gains), n=pairs)
 # ## Even counts lower the barrier, even entries raise it
 #
 # At $3M$ and beyond trained networks have the lower barrier, in all four settings, as the paper says of wide ones in Z, Fig. 2; it attributes this “to the sparsity of
-# the SGD solutions” (sec. 4: “partly”), because zero rows match without a barrier; so they do ({prf:ref}`thm-zero-rows`). But at the step size ½ only
+# the SGD solutions” (sec. 5; “partly” in sec. 4), because zero rows match without a barrier; so they do ({prf:ref}`thm-zero-rows`). But at the step size ½ only
 # [[Z9.few_zero_rows:to]] of the networks with 18 to 30 rows have a zero row. Minima with the types of trained networks and
 # fresh uniform entries show what lowers it, here at $m = 3M$:
 
@@ -607,7 +607,7 @@ figures.show("fig_scale", figure)
 # :::
 #
 # From small weights training shares the work more evenly than chance, so that two networks agree on more of it without having met; random minima
-# then place the peak of the barrier wrongly, and from $3M$ on they overstate its height. From larger weights the counts of wide networks are less even, from standard deviation 1 about as uneven
+# then misplace the barrier's peak, and from $3M$ on they overstate its height. From larger weights the counts of wide networks are less even, from standard deviation 1 about as uneven
 # as random ones ({claim}`Z13.counts_from_largest`). But at every scale the smallest rows are larger than random ones ({claim}`Z13.smallest_rows`). At $m = 24$ the two effects cancel near
 # $1/\sqrt d$, where rows start with norms near 1 ({claim}`Z6.from_larger`); from larger weights the second is left, and the barrier is *higher* than that of random minima
 # ({claim}`Z6.from_largest`).

@@ -39,6 +39,7 @@ class Cell(NamedTuple):
     results: int
     details: int
     derived: int = 0
+    standing: int = 0  #: derived ones that are true though a step of their proof is false
 
 
 def kind(statement: Statement) -> str:
@@ -62,7 +63,10 @@ def _first_sentence(text: str) -> str:
 
 
 def cells(statements: list[Statement], letter: str) -> list[Cell]:
-    counts = Counter((s.axis, kind(s)) for s in statements if s.part.id[0] == letter)
+    theirs = [s for s in statements if s.part.id[0] == letter]
+    counts = Counter((s.axis, kind(s)) for s in theirs)
+    standing = [s for s in theirs if kind(s) == DERIVED and s.axis == claims.BROKEN != s.verdict]
+    counts[claims.BROKEN, "standing"] = len(standing)
     return [Cell(axis, *(counts[axis, kind] for kind in Cell._fields[1:])) for axis in AXIS]
 
 

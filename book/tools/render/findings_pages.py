@@ -23,7 +23,7 @@ OTHERS = {
     ("stays open", "stay open"): (claims.OPEN,),
     ("was not run", "were not run"): (claims.NOT_RUN,),
 }
-STEPS = {("is a false step, or true with one", "are false proof steps, or true statements with one"): (claims.BROKEN,)}
+STEPS = {("is a false proof step", "are false proof steps"): (claims.BROKEN,)}
 
 
 def sentence(text: str) -> str:
@@ -103,9 +103,10 @@ def in_short(cells: list[board.Cell]) -> str:
     said, found = [], board.totals({"": cells})
     for name, (what, how) in HOLD.items():
         count, kinds = found[name], OTHERS | (STEPS if name == board.DERIVED else {})
-        others = [(sum(count[verdict] for verdict in verdicts), words) for words, verdicts in kinds.items()]
+        stand = found["standing" if name == board.DERIVED else name][claims.BROKEN]
+        others = [(sum(count[v] for v in on) - stand * (claims.BROKEN in on), words) for words, on in kinds.items()]
         n = count.total() - sum(n for n, _ in others)
-        steps = f" ({count[claims.BROKEN]} with a false proof step)" * (name == RESULT and count[claims.BROKEN] > 0)
+        steps = f" ({stand} with a false proof step)" * (stand > 0)
         told = [f"of {count.total()} {what}, {'all' if n == count.total() else n} hold{'s' * (n == 1)}{steps}{how}"]
         said += [", ".join(told + [f"{n} {words[n > 1]}" for n, words in others if n])] * bool(count.total())
     return sentence("; ".join(said))
