@@ -78,10 +78,10 @@ def ask() -> None:
     with socket.socket(socket.AF_UNIX) as server:
         try:
             server.connect(os.environ[ADDRESS])
-        except (KeyError, OSError):
+            socket.send_fds(server, [json.dumps(sys.argv[1:]).encode()], [1, 2])
+            status = server.recv(16)
+        except (KeyError, OSError):  # none, or it ended before it took the request, so that nothing was begun
             return
-        socket.send_fds(server, [json.dumps(sys.argv[1:]).encode()], [1, 2])
-        status = server.recv(16)
     if not status:
         print(f"error: {' '.join(sys.argv[1:])}: its process was killed, as where memory runs out", file=sys.stderr)
     os._exit(int(status or 128 + signal.SIGKILL))
