@@ -26,7 +26,7 @@ MAY_IMPORT = {"lmc_helpers": HELPERS, "book.tools": TOOLS}
 ALIASES = {"lmc_helpers", "lmc_helpers.__main__", "lmc_helpers.overlap", "lmc_helpers.theory"}
 CROSSES = {"lmc_helpers._chapters"}  # private, and yet imported from elsewhere: a chapter's own code
 #: Most lines of Python in each, stubs included; a commit that raises a number says why.
-BUDGETS = {"lmc_helpers": 23_260, "lmc_helpers/_chapters": 7_480, "book": 8_245, "tests": 27_595, "notebooks": 33_860}
+BUDGETS = {"lmc_helpers": 23_260, "lmc_helpers/_chapters": 7_480, "book": 8_245, "tests": 27_610, "notebooks": 33_860}
 
 
 def name(path: Path) -> str:

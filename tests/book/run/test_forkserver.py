@@ -3,7 +3,9 @@
 That they end with their build is in ``tests/book/test_kills.py``.
 """
 
+import socket
 import subprocess
+import threading
 
 import nbformat
 import pytest
@@ -46,3 +48,14 @@ def test_a_process_that_dies_is_an_error(built):
     outcome = built.build("smoke", "--fork")
     assert outcome.returncode == 1 and "its process ended by itself (exit status 1)" in outcome.stderr
     assert not built.executed(FIRST).exists() and built.executed(SECOND).exists()
+
+
+def test_a_server_that_ends_before_it_takes_the_request_is_none(tmp_path, monkeypatch):
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(address := str(tmp_path / "s"))
+        listening.listen(1)
+        ending = threading.Timer(0.3, listening.close)  # while the client waits; what it has sent was not read
+        ending.start()
+        monkeypatch.setenv(forkserver.ADDRESS, address)
+        assert forkserver.ask() is None
+        ending.join()
